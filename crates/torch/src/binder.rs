@@ -127,9 +127,9 @@ pub(crate) fn call_value(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> R
 }
 
 fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor>, Exc> {
-    explain::refuse(def, &bound.operands, &bound.attrs)?;
     mixed::refuse(def, &bound.operands)?;
     refusals::refuse(def, &bound.operands, &bound.attrs)?;
+    explain::refuse(def, &bound.operands, &bound.attrs)?;
     crate::capture::operator(vm, def.name)?;
     let device = match bound.operands.first() {
         Some((t, _)) => t.device().clone(),

@@ -8,7 +8,7 @@ use crate::replay::log;
 use aludel_ir::Attrs;
 use aludel_ir::op::Attr;
 use aludel_python::Vm;
-use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
+use aludel_python::objects::{Args, Exc, Value};
 use aludel_tensor::Tensor;
 #[cfg(not(target_arch = "wasm32"))]
 use aludel_tensor::record;
@@ -73,24 +73,16 @@ pub(crate) fn enough(mask: &Tensor, source: &Tensor) -> Result<(), Exc> {
     }
     match mask.values_at_once().or_else(|| followed(mask, &(0..0), None, &mut |_| ())) {
         Some(values) if values.iter().filter(|v| **v != 0.0).count() > count => {
-            Err(runtime("Number of elements of source < number of ones in mask".into()))
+            Err(Exc::runtime("Number of elements of source < number of ones in mask"))
         }
         _ => Ok(()),
     }
 }
 
-fn runtime(text: String) -> Exc {
-    Exc::new(ExcKind::RuntimeError, text)
-}
-
-fn index_error(text: String) -> Exc {
-    Exc::new(ExcKind::IndexError, text)
-}
-
 /// Refuses an index along a dimension that is of no whole numbers, or beyond the dimension's size.
 pub(crate) fn along(name: &str, x: &Tensor, index: &Tensor, kind: Kind, attrs: &Attrs) -> Result<(), Exc> {
     if !kind.is_int() {
-        return Err(runtime(format!("{name}(): Expected dtype int32/int64 for index")));
+        return Err(Exc::runtime(format!("{name}(): Expected dtype int32/int64 for index")));
     }
     let shape = x.shape();
     let Some(Attr::Int(dim)) = attrs.get("dim") else { return Ok(()) };
@@ -101,24 +93,24 @@ pub(crate) fn along(name: &str, x: &Tensor, index: &Tensor, kind: Kind, attrs: &
     let Some((_, v)) = outside(index, from..n, None) else { return Ok(()) };
     let beyond = format!("index {v} is out of bounds for dimension {at} with size {n}");
     Err(match name {
-        "index_select" | "index_add" => index_error("index out of range in self".into()),
-        "index_copy" => index_error(format!("index_copy_(): {beyond}")),
-        "index_fill" => index_error(beyond),
-        _ => runtime(beyond),
+        "index_select" | "index_add" => Exc::index("index out of range in self"),
+        "index_copy" => Exc::index(format!("index_copy_(): {beyond}")),
+        "index_fill" => Exc::index(beyond),
+        _ => Exc::runtime(beyond),
     })
 }
 
 /// Refuses rows of an embedding that are not there.
 pub(crate) fn rows(weight: &Tensor, index: &Tensor, kind: Kind) -> Result<(), Exc> {
     if !kind.is_int() {
-        return Err(runtime(format!(
+        return Err(Exc::runtime(format!(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got \
              torch.{}Tensor instead (while checking arguments for embedding)",
             kind.scalar_type()
         )));
     }
     let rows = weight.shape().first().copied().unwrap_or(0) as i64;
-    outside(index, 0..rows, None).map_or(Ok(()), |_| Err(index_error("index out of range in self".into())))
+    outside(index, 0..rows, None).map_or(Ok(()), |_| Err(Exc::index("index out of range in self")))
 }
 
 /// Refuses labels beyond the number of classes.
@@ -128,5 +120,5 @@ pub(crate) fn labels(target: &Tensor, count: usize, attrs: &Attrs) -> Result<(),
         _ => -100,
     };
     let wrong = outside(target, 0..count as i64, Some(ignored));
-    wrong.map_or(Ok(()), |(_, v)| Err(index_error(format!("Target {v} is out of bounds."))))
+    wrong.map_or(Ok(()), |(_, v)| Err(Exc::index(format!("Target {v} is out of bounds."))))
 }

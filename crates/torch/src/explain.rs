@@ -1,6 +1,8 @@
 //! What PyTorch refuses, in its words: before an operator runs where the table would take what PyTorch does not, and after an error of
 //! the table, whose own words are others.
 
+use std::fmt::Display;
+
 use aludel_ir::op::Attr;
 use aludel_ir::{Attrs, OpDef};
 use aludel_python::objects::{Exc, Kind as ExcKind};
@@ -9,15 +11,6 @@ use aludel_tensor::{Error, Tensor};
 use crate::bounds;
 use crate::create::whole;
 use crate::kind::Kind;
-use crate::refusals::reduction;
-
-fn runtime(text: String) -> Exc {
-    Exc::new(ExcKind::RuntimeError, text)
-}
-
-fn index_error(text: String) -> Exc {
-    Exc::new(ExcKind::IndexError, text)
-}
 
 pub(crate) fn shape_text(shape: &[usize]) -> String {
     let list: Vec<String> = shape.iter().map(usize::to_string).collect();
@@ -44,7 +37,7 @@ fn sizes(attrs: &Attrs, name: &str, n: usize, default: i64) -> Option<Vec<i64>> 
 fn probabilities(name: &str, x: &Tensor, target: &Tensor) -> Result<(), Exc> {
     let fits = |x: &Tensor| x.values_at_once().is_none_or(|values| values.iter().all(|v| (0.0..=1.0).contains(v)));
     match [(x, "input"), (target, "target")].into_iter().find(|(x, _)| name == "binary_cross_entropy" && !fits(x)) {
-        Some((_, what)) => Err(runtime(format!("all elements of {what} should be between 0 and 1"))),
+        Some((_, what)) => Err(Exc::runtime(format!("all elements of {what} should be between 0 and 1"))),
         None => Ok(()),
     }
 }
@@ -57,12 +50,10 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         numbers.try_for_each(whole)?;
     }
     match (name, operands) {
-        ("linear" | "matmul" | "mm" | "bmm", [(_, a), (_, b), ..]) => mixed(name, *a, *b),
         ("conv1d" | "conv2d" | "conv3d", [(x, _), (w, _), ..]) => convolution(name, &x.shape(), &w.shape(), attrs),
         ("conv_transpose1d" | "conv_transpose2d" | "conv_transpose3d", [(x, _), (w, _), ..]) => transposed(&x.shape(), &w.shape()),
         ("cross_entropy" | "nll_loss", [(x, _), (target, kind), ..]) => classes(x, target, *kind, attrs),
         ("binary_cross_entropy" | "binary_cross_entropy_with_logits", [(x, _), (target, kind), ..]) => {
-            reduction(attrs)?;
             binary(name, &x.shape(), &target.shape(), *kind)?;
             probabilities(name, x, target)
         }
@@ -79,14 +70,14 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         },
         ("one_hot", [(x, kind), ..]) => {
             if *kind != Kind::Int64 {
-                return Err(runtime("one_hot is only applicable to index tensor of type LongTensor.".into()));
+                return Err(Exc::runtime("one_hot is only applicable to index tensor of type LongTensor."));
             }
             let Some(Attr::Int(n)) = attrs.get("num_classes") else { return Ok(()) };
             let beyond = *n > 0 && bounds::outside(x, 0..*n, None).is_some();
-            if beyond { Err(runtime("Class values must be smaller than num_classes.".into())) } else { Ok(()) }
+            if beyond { Err(Exc::runtime("Class values must be smaller than num_classes.")) } else { Ok(()) }
         }
         ("masked_fill", [_, (_, mask), ..]) if *mask != Kind::Bool => {
-            Err(runtime(format!("masked_fill_ only supports boolean masks, but got mask with dtype {}", mask.c_type())))
+            Err(Exc::runtime(format!("masked_fill_ only supports boolean masks, but got mask with dtype {}", mask.c_type())))
         }
         ("softmax" | "log_softmax", [(_, kind), ..]) if !kind.is_float() && !given(attrs, "dtype") => Err(Exc::new(
             ExcKind::NotImplementedError,
@@ -96,10 +87,10 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
             Err(Exc::new(ExcKind::NotImplementedError, "std and var only support floating point and complex dtypes"))
         }
         ("floor_divide" | "remainder" | "fmod", [(_, kind)]) if kind.is_int() && matches!(attrs.get("other"), Some(Attr::Int(0))) => {
-            Err(runtime("ZeroDivisionError".into()))
+            Err(Exc::runtime("ZeroDivisionError"))
         }
         ("pow", [(_, kind)]) if kind.is_int() && matches!(attrs.get("exponent"), Some(Attr::Int(..0))) => {
-            Err(runtime("Integers to negative integer powers are not allowed.".into()))
+            Err(Exc::runtime("Integers to negative integer powers are not allowed."))
         }
         ("bitwise_left_shift" | "bitwise_right_shift", [(_, kind), ..]) if kind.is_float() => {
             let which = if name.contains("left") { "lshift" } else { "rshift" };
@@ -138,22 +129,10 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
     }
 }
 
-// Factors of a product have one type; under autocast they are cast first.
-fn mixed(name: &str, a: Kind, b: Kind) -> Result<(), Exc> {
-    if a == b || aludel_tensor::autocast_dtype().is_some() {
-        return Ok(());
-    }
-    Err(runtime(match name {
-        "bmm" => format!("expected scalar type {} but found {}", a.scalar_type(), b.scalar_type()),
-        "linear" => format!("mat1 and mat2 must have the same dtype, but got {} and {}", a.scalar_type(), b.scalar_type()),
-        _ => format!("expected m1 and m2 to have the same dtype, but got: {} != {}", a.c_type(), b.c_type()),
-    }))
-}
-
 fn convolution(name: &str, x: &[usize], w: &[usize], attrs: &Attrs) -> Result<(), Exc> {
     let n = w.len().saturating_sub(2);
     if x.len() != n + 1 && x.len() != n + 2 {
-        return Err(runtime(format!(
+        return Err(Exc::runtime(format!(
             "Expected {}D (unbatched) or {}D (batched) input to {name}, but got input of size: {}",
             n + 1,
             n + 2,
@@ -163,7 +142,7 @@ fn convolution(name: &str, x: &[usize], w: &[usize], attrs: &Attrs) -> Result<()
     let whole: Vec<usize> = if x.len() == n + 1 { std::iter::once(1).chain(x.iter().copied()).collect() } else { x.to_vec() };
     let groups = sizes(attrs, "groups", 1, 1).map_or(1, |g| g[0].max(1)) as usize;
     if whole[1] != w[1] * groups {
-        return Err(runtime(format!(
+        return Err(Exc::runtime(format!(
             "Given groups={groups}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
             shape_text(w),
             shape_text(&whole),
@@ -175,7 +154,7 @@ fn convolution(name: &str, x: &[usize], w: &[usize], attrs: &Attrs) -> Result<()
     let padded: Vec<i64> = whole[2..].iter().zip(&padding).map(|(s, p)| *s as i64 + 2 * p).collect();
     let kernel: Vec<i64> = w[2..].iter().zip(&dilation).map(|(s, d)| d * (*s as i64 - 1) + 1).collect();
     if padded.iter().zip(&kernel).any(|(p, k)| p < k) {
-        return Err(runtime(format!(
+        return Err(Exc::runtime(format!(
             "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input size",
             crossed(&padded),
             crossed(&kernel)
@@ -189,7 +168,7 @@ fn transposed(x: &[usize], w: &[usize]) -> Result<(), Exc> {
     if channels == w.first() || channels.is_none() {
         return Ok(());
     }
-    Err(runtime(format!(
+    Err(Exc::runtime(format!(
         "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
         shape_text(w),
         shape_text(x),
@@ -199,19 +178,18 @@ fn transposed(x: &[usize], w: &[usize]) -> Result<(), Exc> {
 }
 
 fn classes(x: &Tensor, target: &Tensor, kind: Kind, attrs: &Attrs) -> Result<(), Exc> {
-    reduction(attrs)?;
     let (have, want) = (target.shape(), x.shape());
     if have == want && kind.is_float() {
         return Ok(());
     }
     if !matches!(kind, Kind::Int64 | Kind::UInt8) {
-        return Err(runtime(format!("expected target dtype to be Long or Byte, but got {}", kind.scalar_type())));
+        return Err(Exc::runtime(format!("expected target dtype to be Long or Byte, but got {}", kind.scalar_type())));
     }
     if have == want {
-        return Err(runtime(format!("Expected floating point type for target with class probabilities, got {}", kind.scalar_type())));
+        return Err(Exc::runtime(format!("Expected floating point type for target with class probabilities, got {}", kind.scalar_type())));
     }
     if want.len() == 2 && have.len() > 1 {
-        return Err(runtime("0D or 1D target tensor expected, multi-target not supported".into()));
+        return Err(Exc::runtime("0D or 1D target tensor expected, multi-target not supported"));
     }
     let count = if want.len() == 1 { want[0] } else { want.get(1).copied().unwrap_or(0) };
     bounds::labels(target, count, attrs)
@@ -233,7 +211,7 @@ fn binary(name: &str, x: &[usize], target: &[usize], kind: Kind) -> Result<(), E
         return Ok(());
     }
     let found = kind.scalar_type();
-    Err(runtime(if logits {
+    Err(Exc::runtime(if logits {
         format!("result type Float can't be cast to the desired output type {found}")
     } else {
         format!("Found dtype {found} but expected Float")
@@ -251,7 +229,7 @@ fn normalized(x: &[usize], attrs: &Attrs) -> Result<(), Exc> {
         return Ok(());
     }
     let inner = shape_text(&wanted);
-    Err(runtime(format!(
+    Err(Exc::runtime(format!(
         "Given normalized_shape={inner}, expected input with shape [*, {}, but got input of size{}",
         &inner[1..],
         shape_text(x)
@@ -261,7 +239,7 @@ fn normalized(x: &[usize], attrs: &Attrs) -> Result<(), Exc> {
 fn channels(x: &[usize], mean: usize, attrs: &Attrs) -> Result<(), Exc> {
     let Some(c) = x.get(1) else { return Ok(()) };
     if *c != mean {
-        return Err(runtime(format!("running_mean should contain {c} elements not {mean}")));
+        return Err(Exc::runtime(format!("running_mean should contain {c} elements not {mean}")));
     }
     let training = matches!(attrs.get("training"), Some(Attr::Bool(true)));
     if training && *c > 0 && x.iter().product::<usize>() == *c {
@@ -383,19 +361,19 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
         },
         ("einsum", _) => operands(shapes.len(), attrs).or_else(|| crate::words::refusal(def.name, shapes, attrs)),
         ("max" | "min", [x]) if x.contains(&0) && given(attrs, "dim") => {
-            return index_error(format!(
+            return Exc::index(format!(
                 "{}(): Expected reduction dim {} to have non-zero size.",
                 def.name,
                 at_dimension(x, attrs).unwrap_or_default()
             ));
         }
-        ("select", [x]) => return index_error(crate::words::refusal(def.name, shapes, attrs).unwrap_or_else(|| shape_text(x))),
+        ("select", [x]) => return Exc::index(crate::words::refusal(def.name, shapes, attrs).unwrap_or_else(|| shape_text(x))),
         ("max" | "min", [x]) if x.contains(&0) => Some(format!(
             "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.",
             def.name
         )),
         ("argmax" | "argmin", [x]) if x.contains(&0) => {
-            return index_error(format!("{}(): Expected reduction dim to be specified for input.numel() == 0.", def.name));
+            return Exc::index(format!("{}(): Expected reduction dim to be specified for input.numel() == 0.", def.name));
         }
         ("gather", [x, index, ..]) if x.len() == index.len() => {
             let dim = at_dimension(x, attrs);
@@ -409,7 +387,7 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
             })
         }
         ("index_select", [_, index, ..]) if index.len() > 1 => {
-            return index_error("index_select(): Index is supposed to be a vector".into());
+            return Exc::index("index_select(): Index is supposed to be a vector");
         }
         ("group_norm", [x, ..]) => match attrs.get("num_groups") {
             Some(Attr::Int(n)) if *n > 0 && x.get(1).is_some_and(|c| *c as i64 % n != 0) => Some(format!(
@@ -435,13 +413,13 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
         _ => crate::words::refusal(def.name, shapes, attrs),
     };
     match (text, error) {
-        (Some(text), _) => runtime(text),
+        (Some(text), _) => Exc::runtime(text),
         (None, Error::Operator { op, operands, problem, remedy }) if problem.contains("out of range") => {
-            index_error(dimension(&problem, &remedy).unwrap_or_else(|| format!("{op}({operands}): {problem}; {remedy}")))
+            Exc::index(dimension(&problem, &remedy).unwrap_or_else(|| format!("{op}({operands}): {problem}; {remedy}")))
         }
         (None, Error::Operator { problem, .. }) if problem.ends_with("is named twice") => {
             let which = problem.split(' ').nth(1).unwrap_or("0");
-            runtime(format!("dim {which} appears multiple times in the list of dims"))
+            Exc::runtime(format!("dim {which} appears multiple times in the list of dims"))
         }
         (None, error) => crate::state::raise(error),
     }
@@ -575,10 +553,15 @@ fn pooled(x: &[usize], attrs: &Attrs) -> Option<String> {
 fn dimension(problem: &str, remedy: &str) -> Option<String> {
     let found = problem.strip_prefix("dimension ")?.split(' ').next()?;
     let (low, high) = remedy.strip_prefix("use a dimension from ")?.split_once(" to ")?;
-    if high == "-1" {
-        return Some(format!("Dimension specified as {found} but tensor has no dimensions"));
+    Some(out_of_range(low, high, found))
+}
+
+/// A dimension that a tensor of dimensions from `low` to `high` does not have.
+pub(crate) fn out_of_range(low: impl Display, high: impl Display, found: impl Display) -> String {
+    match high.to_string().as_str() {
+        "-1" => format!("Dimension specified as {found} but tensor has no dimensions"),
+        high => format!("Dimension out of range (expected to be in range of [{low}, {high}], but got {found})"),
     }
-    Some(format!("Dimension out of range (expected to be in range of [{low}, {high}], but got {found})"))
 }
 
 // The shape that two shapes which broadcast have together.

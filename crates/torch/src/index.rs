@@ -31,10 +31,6 @@ pub(crate) enum Item {
     Mask(Tensor),
 }
 
-fn index_error(text: impl Into<String>) -> Exc {
-    Exc::new(ExcKind::IndexError, text)
-}
-
 pub(crate) fn items(vm: &mut Vm, index: &Value) -> Result<Vec<Item>, Exc> {
     parts_of(index).iter().map(|part| item(vm, part)).collect()
 }
@@ -60,7 +56,7 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
                 _ => Item::List(x),
             }),
             k if k.is_int() => Ok(Item::List(x)),
-            _ => Err(index_error("tensors used as indices must be long, int, byte or bool tensors")),
+            _ => Err(Exc::index("tensors used as indices must be long, int, byte or bool tensors")),
         };
     }
     if let Some((values, shape, mask)) = crate::numpy::as_index(part) {
@@ -99,7 +95,7 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
                 Ok(if kind == Kind::Bool { Item::Mask(t) } else { Item::List(t) })
             }
             None if plain.as_str().is_some() => Err(Exc::ty("new(): invalid data type 'str'")),
-            None => Err(index_error(
+            None => Err(Exc::index(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ".to_string()
                     + &crate::cell::type_text(part)
                     + ")",
@@ -165,7 +161,7 @@ fn fitting_masks(of: &[usize], items: &[Item]) -> Result<(), Exc> {
                     "The shape of the mask {have:?} at index {k} does not match the shape of the indexed tensor {of:?} at index {}",
                     dim + k
                 );
-                return Err(index_error(text));
+                return Err(Exc::index(text));
             }
         }
         dim += if matches!(item, Item::Rest) { of.len().saturating_sub(used) } else { width(item) };
@@ -206,7 +202,7 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
     let count: usize = items.iter().map(used).sum();
     let rank = x.rank();
     if count > rank {
-        return Err(index_error(if rank == 0 {
+        return Err(Exc::index(if rank == 0 {
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
                 .to_string()
         } else {
@@ -223,7 +219,7 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
                 let n = planned.value.shape()[dim as usize] as i64;
                 let i = at.value;
                 if !(-n..n).contains(&i) {
-                    return Err(index_error(format!("index {i} is out of bounds for dimension {} with size {n}", dim + gone)));
+                    return Err(Exc::index(format!("index {i} is out of bounds for dimension {} with size {n}", dim + gone)));
                 }
                 gone += 1;
                 let attrs = Attrs::new().with("dim", dim).with("index", if i < 0 { i + n } else { i });
@@ -258,7 +254,7 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
                 if let Some((_, wrong)) = crate::bounds::outside(&t, -n..n, None) {
                     // PyTorch counts what is indexed by tensors.
                     let which = planned.lists.len();
-                    return Err(index_error(format!("index {wrong} is out of bounds for dimension {which} with size {n}")));
+                    return Err(Exc::index(format!("index {wrong} is out of bounds for dimension {which} with size {n}")));
                 }
                 planned.lists.push(t);
                 planned.dims.push(dim);
@@ -292,7 +288,7 @@ impl Planned {
         self.lists.iter().try_fold(Vec::new(), |shape, list| crate::numpy::broadcast(&shape, &list.shape())).map_err(|_| {
             let shapes: Vec<String> = self.lists.iter().map(|l| format!("{:?}", l.shape())).collect();
             let text = "shape mismatch: indexing tensors could not be broadcast together with shapes ".to_string();
-            index_error(text + &shapes.join(", "))
+            Exc::index(text + &shapes.join(", "))
         })
     }
 
@@ -525,7 +521,7 @@ fn fill_masked(target: &TensorCell, x: &Tensor, mask: &Tensor, given: &Tensor) -
     let (have, want) = (mask.shape(), x.shape());
     if have != want[..have.len()] {
         let text = format!("The shape of the mask {have:?} at index 0 does not match the shape of the indexed tensor {want:?} at index 0");
-        return Err(index_error(text));
+        return Err(Exc::index(text));
     }
     let mut shape: Vec<i64> = have.iter().map(|n| *n as i64).collect();
     shape.resize(want.len(), 1);

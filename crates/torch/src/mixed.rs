@@ -6,17 +6,14 @@ use aludel_python::objects::{Exc, Kind as ExcKind};
 use aludel_tensor::Tensor;
 
 use crate::kind::Kind;
-
-fn runtime(text: String) -> Result<(), Exc> {
-    Err(Exc::new(ExcKind::RuntimeError, text))
-}
+use crate::refusals::refused;
 
 /// What most products say.
 fn expected(want: Kind, found: Kind) -> Result<(), Exc> {
     if want == found {
         return Ok(());
     }
-    runtime(format!("expected scalar type {} but found {}", want.scalar_type(), found.scalar_type()))
+    refused(format!("expected scalar type {} but found {}", want.scalar_type(), found.scalar_type()))
 }
 
 /// Refuses operands of types that an operator does not take together.
@@ -31,43 +28,48 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)]) -> Result<(), Exc
     match name {
         "conv1d" | "conv2d" | "conv3d" => {
             if at(2) != first {
-                return runtime(format!("Input type ({}) and bias type ({}) should be the same", first.c_type(), at(2).c_type()));
+                return refused(format!("Input type ({}) and bias type ({}) should be the same", first.c_type(), at(2).c_type()));
             }
             expected(first, at(1))
         }
-        "conv_transpose1d" | "conv_transpose2d" | "conv_transpose3d" => expected(first, at(1)),
-        "linear" if at(2) != first && at(1) == first => {
-            runtime(format!("self and mat2 must have the same dtype, but got {} and {}", at(2).scalar_type(), first.scalar_type()))
+        "conv_transpose1d" | "conv_transpose2d" | "conv_transpose3d" | "bmm" | "cdist" => expected(first, at(1)),
+        "linear" if at(1) != first => {
+            refused(format!("mat1 and mat2 must have the same dtype, but got {} and {}", first.scalar_type(), at(1).scalar_type()))
         }
-        "mv" => runtime(format!(
+        "matmul" | "mm" if at(1) != first => {
+            refused(format!("expected m1 and m2 to have the same dtype, but got: {} != {}", first.c_type(), at(1).c_type()))
+        }
+        "linear" if at(2) != first => {
+            refused(format!("self and mat2 must have the same dtype, but got {} and {}", at(2).scalar_type(), first.scalar_type()))
+        }
+        "mv" => refused(format!(
             "addmv input tensors must have the same dtype, but got {}, {}, and {}",
             at(1).scalar_type(),
             first.scalar_type(),
             at(1).scalar_type()
         )),
-        "cdist" => expected(first, at(1)),
         "baddbmm" => expected(at(1), at(2)),
         "einsum" => kinds().try_for_each(|k| expected(first, k)),
-        "addmm" if at(1) != at(2) || at(1) != first => runtime(format!(
+        "addmm" if at(1) != at(2) || at(1) != first => refused(format!(
             "self and mat2 must have the same dtype, but got {} and {}",
             if at(1) != at(2) { at(1).scalar_type() } else { first.scalar_type() },
             at(2).scalar_type()
         )),
-        "scaled_dot_product_attention" if [1, 2].iter().any(|i| at(*i) != first) => runtime(format!(
+        "scaled_dot_product_attention" if [1, 2].iter().any(|i| at(*i) != first) => refused(format!(
             "Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype: {} instead.",
             first.c_type(),
             at(1).c_type(),
             at(2).c_type()
         )),
-        "prelu" => runtime(format!("prelu: Type promoting not supported. Got {} and {}", first.scalar_type(), at(1).scalar_type())),
-        "lerp" if at(1) != first => runtime(format!("expected dtype {} for `end` but got dtype {}", first.c_type(), at(1).c_type())),
-        "index_add" if at(2) != first => runtime(format!(
+        "prelu" => refused(format!("prelu: Type promoting not supported. Got {} and {}", first.scalar_type(), at(1).scalar_type())),
+        "lerp" if at(1) != first => refused(format!("expected dtype {} for `end` but got dtype {}", first.c_type(), at(1).c_type())),
+        "index_add" if at(2) != first => refused(format!(
             "index_add_(): self ({}) and source ({}) must have the same scalar type",
             first.scalar_type(),
             at(2).scalar_type()
         )),
         "binary_cross_entropy" if at(1).is_float() && at(1) != first => {
-            runtime(format!("Found dtype {} but expected {}", at(1).scalar_type(), first.scalar_type()))
+            refused(format!("Found dtype {} but expected {}", at(1).scalar_type(), first.scalar_type()))
         }
         _ if is_norm(name) => normalized(name, first, operands),
         _ => Ok(()),
@@ -88,10 +90,10 @@ fn normalized(name: &str, x: Kind, operands: &[(Tensor, Kind)]) -> Result<(), Ex
         return Ok(());
     }
     if x == Kind::Float64 {
-        return runtime("mixed dtype (CPU): all inputs must share same datatype.".into());
+        return refused("mixed dtype (CPU): all inputs must share same datatype.".into());
     }
     match others.all(|k| k == Kind::Float32) {
         true => Ok(()),
-        false => runtime("mixed dtype (CPU): expect parameter to have scalar type of Float".into()),
+        false => refused("mixed dtype (CPU): expect parameter to have scalar type of Float".into()),
     }
 }

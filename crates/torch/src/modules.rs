@@ -243,10 +243,7 @@ fn size(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let rank = shape.len() as i64;
     match usize::try_from(if d < 0 { d + rank } else { d }).ok().and_then(|i| shape.get(i)) {
         Some(n) => Ok(Value::from(*n)),
-        None => {
-            let text = format!("Dimension out of range (expected to be in range of [{}, {}], but got {d})", -rank.max(1), rank.max(1) - 1);
-            Err(Exc::new(ExcKind::IndexError, text))
-        }
+        None => Err(Exc::index(crate::explain::out_of_range(-rank.max(1), rank.max(1) - 1, d))),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use aludel_ir::op::Attr;
 use aludel_ir::{Attrs, OpDef};
-use aludel_python::objects::{Exc, Kind as ExcKind};
+use aludel_python::objects::Exc;
 use aludel_tensor::Tensor;
 
+use crate::explain::{at_dimension, out_of_range};
 use crate::kind::Kind;
 
 fn int(attrs: &Attrs, name: &str) -> Option<i64> {
@@ -28,13 +29,9 @@ fn dims(attrs: &Attrs, name: &str) -> Vec<i64> {
     }
 }
 
-fn runtime(text: String) -> Result<(), Exc> {
-    Err(Exc::new(ExcKind::RuntimeError, text))
-}
-
-/// A number as Python prints a float.
-fn shown(v: f64) -> String {
-    format!("{v:?}")
+/// The error that most refusals are.
+pub(crate) fn refused(text: String) -> Result<(), Exc> {
+    Err(Exc::runtime(text))
 }
 
 /// Refuses operands that the row would take, or would refuse by another kind of error.
@@ -53,7 +50,9 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
             _ => Ok(()),
         },
         "triplet_margin_loss" => match float(attrs, "margin") {
-            Some(margin) if margin <= 0.0 => Err(Exc::value(format!("margin must be greater than 0, got {}", shown(margin)))),
+            Some(margin) if margin <= 0.0 => {
+                Err(Exc::value(format!("margin must be greater than 0, got {}", aludel_python::text::float::repr(margin))))
+            }
             _ => reduction(attrs),
         },
         "gaussian_nll_loss" => match attrs.get("reduction") {
@@ -67,18 +66,18 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         "gather" => ranks(operands, "input"),
         "masked_scatter" => match operands.get(1) {
             Some((_, mask)) if *mask != Kind::Bool => {
-                runtime(format!("masked_scatter_ only supports boolean masks, but got mask with dtype {}", mask.scalar_type()))
+                refused(format!("masked_scatter_ only supports boolean masks, but got mask with dtype {}", mask.scalar_type()))
             }
             _ => Ok(()),
         },
         "diff" if int(attrs, "n").is_some_and(|n| n < 0) => {
-            runtime(format!("order must be non-negative but got {}", int(attrs, "n").unwrap_or_default()))
+            refused(format!("order must be non-negative but got {}", int(attrs, "n").unwrap_or_default()))
         }
         "adaptive_avg_pool2d" | "adaptive_max_pool2d" if x.rank() < 3 => Err(Exc::value("Input dimension should be at least 3")),
         "adaptive_avg_pool3d" | "adaptive_max_pool3d" if x.rank() < 4 => Err(Exc::value("Input dimension should be at least 4")),
         "scatter" | "scatter_add" => match operands.get(2) {
             Some((source, of)) if source.rank() > 0 && of != kind => {
-                runtime("scatter(): Expected self.dtype to be equal to src.dtype".into())
+                refused("scatter(): Expected self.dtype to be equal to src.dtype".into())
             }
             _ => ranks(operands, "self"),
         },
@@ -89,7 +88,7 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
 const REDUCTIONS: [&str; 4] = ["none", "mean", "sum", "batchmean"];
 
 /// A loss is reduced in one of few ways.
-pub(crate) fn reduction(attrs: &Attrs) -> Result<(), Exc> {
+fn reduction(attrs: &Attrs) -> Result<(), Exc> {
     match attrs.get("reduction") {
         Some(Attr::Str(s)) if !REDUCTIONS.contains(&s.as_str()) => Err(Exc::value(format!("{s} is not a valid value for reduction"))),
         _ => Ok(()),
@@ -100,13 +99,7 @@ pub(crate) fn reduction(attrs: &Attrs) -> Result<(), Exc> {
 fn within(x: &Tensor, dims: &[i64]) -> Result<(), Exc> {
     let rank = x.rank() as i64;
     let Some(wrong) = dims.iter().find(|d| !(-rank..rank).contains(*d)) else { return Ok(()) };
-    Err(Exc::new(
-        ExcKind::IndexError,
-        match rank {
-            0 => format!("Dimension specified as {wrong} but tensor has no dimensions"),
-            _ => format!("Dimension out of range (expected to be in range of [{}, {}], but got {wrong})", -rank, rank - 1),
-        },
-    ))
+    Err(Exc::index(out_of_range(-rank, rank - 1, wrong)))
 }
 
 /// Dimensions with elements, of which one is the largest.
@@ -114,20 +107,19 @@ fn filled(name: &str, x: &Tensor, attrs: &Attrs) -> Result<(), Exc> {
     let shape = x.shape();
     let at = |d: &i64| usize::try_from(if *d < 0 { d.saturating_add(shape.len() as i64) } else { *d }).ok();
     match dims(attrs, "dim").iter().find(|d| at(d).and_then(|d| shape.get(d)) == Some(&0)) {
-        Some(d) => Err(Exc::new(ExcKind::IndexError, format!("{name}(): Expected reduction dim {d} to have non-zero size."))),
+        Some(d) => Err(Exc::index(format!("{name}(): Expected reduction dim {d} to have non-zero size."))),
         None => Ok(()),
     }
 }
 
 /// A part that begins in its dimension, or right behind it.
 fn begins(x: &Tensor, attrs: &Attrs) -> Result<(), Exc> {
-    let (Some(dim), Some(start)) = (int(attrs, "dim"), int(attrs, "start")) else { return Ok(()) };
-    let at = usize::try_from(if dim < 0 { dim.saturating_add(x.rank() as i64) } else { dim }).ok();
-    let Some(size) = at.and_then(|d| x.shape().get(d).copied()).map(|n| n as i64) else { return Ok(()) };
+    let (shape, Some(start)) = (x.shape(), int(attrs, "start")) else { return Ok(()) };
+    let Some(size) = at_dimension(&shape, attrs).and_then(|d| shape.get(d)).map(|n| *n as i64) else { return Ok(()) };
     if (-size..=size).contains(&start) {
         return Ok(());
     }
-    Err(Exc::new(ExcKind::IndexError, format!("start out of range (expected to be in range of [{}, {size}], but got {start})", -size)))
+    Err(Exc::index(format!("start out of range (expected to be in range of [{}, {size}], but got {start})", -size)))
 }
 
 /// An index of as many dimensions as what it indexes, and as what it brings there.
@@ -136,11 +128,11 @@ fn ranks(operands: &[(Tensor, Kind)], what: &str) -> Result<(), Exc> {
     let (Some(x), Some(index)) = (rank(0), rank(1)) else { return Ok(()) };
     let empty = operands[1].0.numel() == 0;
     if index.max(1) != x.max(1) && !empty {
-        return runtime(format!("Index tensor must have the same number of dimensions as {what} tensor"));
+        return refused(format!("Index tensor must have the same number of dimensions as {what} tensor"));
     }
     match rank(2) {
         Some(source) if source > 0 && source != index && !empty => {
-            runtime("Index tensor must have the same number of dimensions as src tensor".into())
+            refused("Index tensor must have the same number of dimensions as src tensor".into())
         }
         _ => Ok(()),
     }
@@ -149,10 +141,10 @@ fn ranks(operands: &[(Tensor, Kind)], what: &str) -> Result<(), Exc> {
 fn vectors(operands: &[(Tensor, Kind)]) -> Result<(), Exc> {
     let [(a, kind), (b, of), ..] = operands else { return Ok(()) };
     if a.rank() != 1 || b.rank() != 1 {
-        return runtime(format!("1D tensors expected, but got {}D and {}D tensors", a.rank(), b.rank()));
+        return refused(format!("1D tensors expected, but got {}D and {}D tensors", a.rank(), b.rank()));
     }
     if kind != of {
-        return runtime(format!(
+        return refused(format!(
             "dot : expected both vectors to have same dtype, but found {} and {}",
             kind.scalar_type(),
             of.scalar_type()
@@ -176,7 +168,7 @@ fn windows(operands: &[(Tensor, Kind)], attrs: &Attrs) -> Result<(), Exc> {
         ),
         () => return Ok(()),
     };
-    runtime(text)
+    refused(text)
 }
 
 /// Padding of a pool: none is missing, and no window lies in it alone.
@@ -185,11 +177,11 @@ fn padding(attrs: &Attrs) -> Result<(), Exc> {
     let at = |list: &[i64], d: usize, default: i64| list.get(d).or(list.first()).copied().unwrap_or(default);
     for (d, p) in pads.iter().enumerate() {
         if *p < 0 {
-            return runtime(format!("pad must be non-negative, but got pad: {p}"));
+            return refused(format!("pad must be non-negative, but got pad: {p}"));
         }
         let (k, apart) = (at(&kernel, d, 1), at(&dilation, d, 1));
         if *p > k.saturating_sub(1).saturating_mul(apart).saturating_add(1) / 2 {
-            return runtime(format!(
+            return refused(format!(
                 "pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={apart}"
             ));
         }

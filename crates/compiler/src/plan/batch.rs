@@ -64,8 +64,8 @@ pub(super) fn launches(
     // The last nest in each that belongs at its level.
     let mut last: Vec<usize> = Vec::new();
     let mut open: BTreeMap<(Option<usize>, usize, u32, Option<usize>), usize> = BTreeMap::new();
-    let mut size: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut parameters: BTreeMap<usize, usize> = BTreeMap::new();
+    // Statements and parameters of each.
+    let mut size: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for i in 0..n {
         let s = &scheduled[i];
         if env.hint_or_one(s.grid.groups()) > full || join(i) == Join::Nobody || s.kernel.needs_warpgroups() {
@@ -77,9 +77,9 @@ pub(super) fn launches(
         let threads = s.kernel.workgroup_size[0];
         // An instance of a text that is there already costs nothing.
         let own = s.sizes.len() + s.buffers.len();
-        let fits = |at: &usize, nodes: &[Vec<usize>], size: &BTreeMap<usize, usize>, parameters: &BTreeMap<usize, usize>| {
-            parameters[at] + own <= MAX_PARAMETERS
-                && (size[at] + statements <= MAX_STATEMENTS || nodes[*at].iter().any(|m| same_text(&scheduled[*m], s)))
+        let fits = |at: &usize, nodes: &[Vec<usize>], size: &BTreeMap<usize, (usize, usize)>| {
+            size[at].1 + own <= MAX_PARAMETERS
+                && (size[at].0 + statements <= MAX_STATEMENTS || nodes[*at].iter().any(|m| same_text(&scheduled[*m], s)))
         };
         // Nests that join their equals only are told apart by the first of them.
         let equals = (join(i) == Join::Equals)
@@ -90,27 +90,27 @@ pub(super) fn launches(
             let beside = (from <= to && equals.is_none()).then(|| open.range(from..=to))?;
             let ready = |at: &usize| before[i].last() < Some(&last[*at]);
             beside
-                .filter(|((_, _, t, e), at)| *t == threads && e.is_none() && ready(at) && fits(at, &nodes, &size, &parameters))
+                .filter(|((_, _, t, e), at)| *t == threads && e.is_none() && ready(at) && fits(at, &nodes, &size))
                 .map(|((_, l, ..), at)| (*l, *at))
                 .next()
         };
-        let here = open.get(&(until[i], level[i], threads, equals)).filter(|at| fits(at, &nodes, &size, &parameters)).copied();
+        let here = open.get(&(until[i], level[i], threads, equals)).filter(|at| fits(at, &nodes, &size)).copied();
         match here.map(|at| (level[i], at)).or_else(earlier) {
             Some((l, at)) => {
                 if level[i] == l {
                     last[at] = i;
                 }
                 level[i] = l;
+                let taken = size.entry(at).or_default();
                 if !nodes[at].iter().any(|m| same_text(&scheduled[*m], s)) {
-                    *size.entry(at).or_default() += statements;
+                    taken.0 += statements;
                 }
-                *parameters.entry(at).or_default() += own;
+                taken.1 += own;
                 nodes[at].push(i);
             }
             None => {
                 open.insert((until[i], level[i], threads, equals), nodes.len());
-                size.insert(nodes.len(), statements);
-                parameters.insert(nodes.len(), own);
+                size.insert(nodes.len(), (statements, own));
                 nodes.push(vec![i]);
                 last.push(i);
             }

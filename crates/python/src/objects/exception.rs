@@ -139,6 +139,18 @@ impl Exc {
         Exc::new(Kind::ValueError, message)
     }
 
+    /// `RuntimeError`.
+    #[cold]
+    pub fn runtime(message: impl Into<String>) -> Exc {
+        Exc::new(Kind::RuntimeError, message)
+    }
+
+    /// `IndexError`.
+    #[cold]
+    pub fn index(message: impl Into<String>) -> Exc {
+        Exc::new(Kind::IndexError, message)
+    }
+
     /// `KeyError` of a key.
     #[cold]
     pub fn key(key: Value) -> Exc {

@@ -116,7 +116,7 @@ impl Compiler {
     /// Builds kernels, as one unit, and says where they are from now on.
     pub fn build(&self, kernels: &[(String, String)]) -> Result<()> {
         let text = c::unit_of(kernels.iter().map(|(_, source)| source.as_str()).enumerate());
-        let library = self.load(&text, kernels.len())?.0;
+        let library = self.load(&text, kernels.len())?;
         let object = self.key(&text);
         for (place, (key, _)) in kernels.iter().enumerate() {
             self.name(key, &object, place, kernels.len());
@@ -164,11 +164,11 @@ impl Compiler {
         Some((library, place))
     }
 
-    /// The functions of a translation unit, built unless memory or disk has them; and whether this process had none of them yet.
-    pub fn load(&self, source: &str, functions: usize) -> Result<(Arc<Library>, bool)> {
+    /// The functions of a translation unit, built unless memory or disk has them.
+    pub fn load(&self, source: &str, functions: usize) -> Result<Arc<Library>> {
         let key = self.key(source);
         if let Some(l) = lock(&self.loaded).get(&key) {
-            return Ok((l.clone(), false));
+            return Ok(l.clone());
         }
         let object = self.cache.join(format!("{key}.so"));
         let library = match open(&object, functions) {
@@ -185,7 +185,7 @@ impl Compiler {
                 built
             }
         };
-        Ok((lock(&self.loaded).entry(key).or_insert(Arc::new(library)).clone(), true))
+        Ok(lock(&self.loaded).entry(key).or_insert(Arc::new(library)).clone())
     }
 
     /// The hash of everything that decides what a text becomes.
@@ -359,8 +359,8 @@ mod tests {
     fn units_are_built_once_and_found_again() {
         let d = directory("cache");
         let Some(c) = compiler(&d) else { return };
-        let first = c.load(UNIT, 1).unwrap().0;
-        assert!(Arc::ptr_eq(&first, &c.load(UNIT, 1).unwrap().0));
+        let first = c.load(UNIT, 1).unwrap();
+        assert!(Arc::ptr_eq(&first, &c.load(UNIT, 1).unwrap()));
         let (mut out, row) = ([0u32; 4], [40u32]);
         // SAFETY: the kernel writes one word of one binding.
         unsafe { (first.functions[0])([out.as_mut_ptr()].as_ptr(), row.as_ptr(), 2, std::ptr::null_mut()) };

@@ -4,16 +4,12 @@ import math
 import torch
 from torch import _C
 from torch._functions import _named
+from torch._inplace import _want
 from torch.autograd import Function
 
 
 def _real(x):
     return x if x.dtype.is_floating_point or x.dtype.is_complex else x.to(_C.get_default_dtype())
-
-
-def _want(holds, words):
-    if not holds:
-        raise RuntimeError(words)
 
 
 def _checked_weights(name, w, x):
