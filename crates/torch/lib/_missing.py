@@ -14,6 +14,7 @@ _Missing.__module__ = "builtins"
 # Names that few scripts ask for, and the modules that have them.
 _RARE = {}
 for _where, _names in {
+    "torch torch._rare.arrangements": "bincount block_diag cartesian_prod rot90 take_along_dim",
     "torch torch._rare.decompositions": "geqrf orgqr ormqr lobpcg svd_lowrank pca_lowrank",
     "torch.linalg torch._rare.decompositions": "ldl_factor ldl_factor_ex ldl_solve",
     "torch torch._rare.histograms": "histogram histogramdd",

@@ -329,6 +329,7 @@ sources! {
     "torch._rare.functional": "torch/_rare/functional.py",
     "torch._rare.complex": "torch/_rare/complex.py",
     "torch._rare.complex_linalg": "torch/_rare/complex_linalg.py",
+    "torch._rare.arrangements": "torch/_rare/arrangements.py",
     "torch._rare.aten": "torch/_rare/aten.py",
     "torch._rare.csr": "torch/_rare/csr.py",
     "torch._rare.decompositions": "torch/_rare/decompositions.py",

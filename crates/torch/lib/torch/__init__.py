@@ -52,7 +52,17 @@ class Size(tuple):
         return Size(item) if isinstance(index, slice) else item
 
     def __add__(self, other):
-        return Size(tuple(self) + tuple(other))
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other):
+        return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self, n):
+        return Size(tuple.__mul__(self, n))
+
+    __rmul__ = __mul__
 
 
 _C.register(Size)
@@ -238,12 +248,17 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return made.requires_grad_() if requires_grad else made
 
 
+def _are_values(args):
+    """Whether a class of tensors is called with what its tensor holds, not with its sizes."""
+    return len(args) == 1 and not isinstance(args[0], (_builtins.int, Size))
+
+
 class _OfKind(_builtins.type):
     """A class of tensors of one element type, which makes them and knows them."""
 
     def __call__(cls, *args, device=None):
         _place(device)
-        if len(args) == 1 and not isinstance(args[0], _builtins.int):
+        if _are_values(args):
             return tensor(args[0], dtype=cls._kind) if not isinstance(args[0], Tensor) else args[0].to(cls._kind)
         return _C.full(_shape(args), 0, cls._kind)
 

@@ -14,7 +14,7 @@ floor_divide fmod remainder pow maximum minimum atan2 copysign hypot logaddexp c
 logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift eq ne lt le gt
 ge sum mean prod amax amin logsumexp cumsum cumprod all any reshape flatten squeeze unsqueeze permute transpose t flip roll tile
 repeat_interleave tril triu diagonal narrow select split chunk cat stack unbind unflatten movedim tensor_split meshgrid hstack vstack
-dstack diff diag trace gather take_along_dim index_select scatter scatter_add index_add scatter_reduce index_copy index_fill
+dstack diff diag trace gather index_select scatter scatter_add index_add scatter_reduce index_copy index_fill
 masked_scatter one_hot argsort argmax argmin searchsorted bucketize isin histc matmul mm bmm mv dot outer addmm baddbmm relu selu celu
 softmax log_softmax cosine_similarity pairwise_distance cdist xlogy xlog1py rms_norm layer_norm batch_norm group_norm instance_norm
 conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d embedding grid_sampler prelu threshold pixel_shuffle
@@ -27,8 +27,6 @@ for _name in _PLAIN:
     if _name in _ops:
         _here[_name] = _ops[_name]
         __all__.append(_name)
-        if _name in ("abs", "add", "sub", "mul", "div", "neg", "acos", "asin", "atan", "clamp", "pow"):
-            continue
 
 absolute = _ops["abs"]
 negative = _ops["neg"]
@@ -45,9 +43,9 @@ row_stack = _ops["vstack"]
 detach = Tensor.detach
 __all__ += """absolute negative multiply subtract divide true_divide arccos arcsin arctan greater greater_equal less less_equal
 not_equal concat concatenate clip swapaxes swapdims moveaxis row_stack detach max min sort topk where std var norm einsum cummax cummin
-dropout clone nonzero masked_select unique unique_consecutive msort equal allclose isclose numel count_nonzero bincount tensordot median kthvalue
-is_nonzero std_mean var_mean block_diag cartesian_prod broadcast_to broadcast_tensors atleast_1d atleast_2d ravel squeeze_ clamp_min
-clamp_max take argwhere aminmax softmax_ dist cosine_embedding_loss typename quantile positive fliplr flipud rot90 vander
+dropout clone nonzero masked_select unique unique_consecutive msort equal allclose isclose numel count_nonzero tensordot median kthvalue
+is_nonzero std_mean var_mean broadcast_to broadcast_tensors atleast_1d atleast_2d ravel squeeze_ clamp_min
+clamp_max take argwhere aminmax softmax_ dist cosine_embedding_loss typename quantile positive fliplr flipud vander
 square_ scalar_tensor complex_ addmv ger inner mish_ feature_dropout relu_ column_stack empty_ trapezoid heaviside cumulative_trapezoid""".split()
 
 
@@ -513,22 +511,6 @@ def _distinct(input, dim, ordered, return_inverse, return_counts):
     return out[0] if len(out) == 1 else tuple(out)
 
 
-def bincount(input, weights=None, minlength=0):
-    if input.dtype.is_floating_point:
-        raise NotImplementedError("\"bincount_cpu\" not implemented for 'Float'")
-    values = input.tolist()
-    if input.dim() != 1 or [v for v in values if v < 0]:
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    weight = weights.tolist() if weights is not None else [1] * len(values)
-    n = minlength
-    for v in values:
-        n = n if n > v + 1 else v + 1
-    out = [0] * n
-    for v, w in zip(values, weight):
-        out[v] += w
-    return _C.tensor(out, _C.int64 if weights is None or not n else weights.dtype if weights.dtype == _C.float32 else _C.float64)
-
-
 def count_nonzero(input, dim=None):
     return (input != 0).sum(dim)
 
@@ -605,37 +587,6 @@ def flipud(input):
     return _ops["flip"](input, [0])
 
 
-def rot90(input, k=1, dims=(0, 1)):
-    if len(dims) != 2:
-        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
-    if input.dim() < 2:
-        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.dim()}")
-    if dims[0] == dims[1]:
-        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    for _ in range(k % 4):
-        input = _ops["flip"](input.transpose(dims[0], dims[1]), [dims[0]])
-    return input
-
-
-def block_diag(*tensors):
-    tensors = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
-    width = 0
-    for t in tensors:
-        width += t.shape[1]
-    rows, at = [], 0
-    for t in tensors:
-        rows.append(_ops["pad"](t, [at, width - at - t.shape[1]]))
-        at += t.shape[1]
-    return _ops["cat"](rows)
-
-
-def cartesian_prod(*tensors):
-    if len(tensors) == 1:
-        return tensors[0]
-    grids = _ops["meshgrid"](list(tensors), indexing="ij")
-    return _ops["stack"]([g.reshape(-1) for g in grids], 1)
-
-
 def meshgrid(*tensors, indexing="ij"):
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
@@ -655,22 +606,6 @@ def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sectio
     parts = [p for p in (indices_or_sections, indices, sections) if p is not None][0]
     parts = parts.tolist() if isinstance(parts, Tensor) else parts
     return _ops["tensor_split"](input, parts, dim)
-
-
-def take_along_dim(input, indices, dim=None):
-    if dim is None:
-        return input.reshape(-1).gather(0, indices.reshape(-1))
-    if input.dim() != indices.dim():
-        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-                           f"{input.dim()} dimensions for input, and {indices.dim()} dimensions for indices")
-    if indices.dtype != _C.int64:
-        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.type()[6:-6]}")
-    if not -input.dim() <= dim < input.dim():
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], but got {dim})")
-    dim %= input.dim()
-    apart = [[1 if d == dim else n for d, n in enumerate(x.shape)] for x in (input, indices)]
-    input, indices = [x.expand([x.shape[dim] if d == dim else n for d, n in enumerate(broadcast_shapes(*apart))]) for x in (input, indices)]
-    return input.gather(dim, _ops["where"](indices < 0, indices + input.shape[dim], indices))
 
 
 def _narrow(name):

@@ -32,7 +32,7 @@ default_generator = _C.default_generator()
 def _new(cls, *args, device=None):
     """`torch.Tensor(data)` or `torch.Tensor(2, 3)`, in the default type."""
     torch._place(device)
-    if len(args) == 1 and not isinstance(args[0], builtins.int):
+    if torch._are_values(args):
         made = args[0] if isinstance(args[0], Tensor) else torch.tensor(args[0], dtype=torch.get_default_dtype())
     else:
         made = torch.zeros(*args) if args else torch.zeros(0)
@@ -510,11 +510,10 @@ def _method(function):
 
 
 # Functions of torch that are methods too.
-for _name in """max min sort topk std var norm nonzero masked_select unique equal allclose isclose count_nonzero bincount median
-kthvalue cummax cummin clamp_min clamp_max take argwhere aminmax tensordot inner ger addmv quantile fliplr flipud rot90
+for _name in """max min sort topk std var norm nonzero masked_select unique equal allclose isclose count_nonzero median
+kthvalue cummax cummin clamp_min clamp_max take argwhere aminmax tensordot inner ger addmv quantile fliplr flipud
 absolute negative multiply subtract divide true_divide greater greater_equal less less_equal not_equal clip dist softmax log_softmax
-std_mean var_mean is_nonzero heaviside unique_consecutive msort positive tensor_split
-take_along_dim""".split():
+std_mean var_mean is_nonzero heaviside unique_consecutive msort positive tensor_split""".split():
     setattr(Tensor, _name, _method(getattr(_functions, _name)))
 
 for _name in """det inverse slogdet logdet cholesky matrix_power matrix_exp pinverse qr svd diag_embed diagflat fmax
@@ -531,7 +530,8 @@ def _of_torch(name):
     return lambda self, *args, **kwargs: getattr(torch, name)(self, *args, **kwargs)
 
 
-for _name in "as_strided_scatter cholesky_inverse cholesky_solve corrcoef cov frexp geqrf histogram lu mode nonzero_static orgqr ormqr".split():
+for _name in """as_strided_scatter bincount cholesky_inverse cholesky_solve corrcoef cov frexp geqrf histogram lu mode nonzero_static orgqr
+ormqr rot90 take_along_dim""".split():
     setattr(Tensor, _name, _of_torch(_name))
 Tensor.hardshrink = _of_torch("hardshrink")
 Tensor.polygamma = lambda self, n: torch.polygamma(n, self)
@@ -563,7 +563,7 @@ Tensor.new_tensor = lambda self, data, dtype=None, device=None, requires_grad=Fa
 
 
 def new(self, *args):
-    return torch.tensor(args[0], dtype=self.dtype) if args and isinstance(args[0], (list, Tensor)) else torch.zeros(*args, dtype=self.dtype)
+    return torch.tensor(args[0], dtype=self.dtype) if torch._are_values(args) else torch.zeros(*(args or (0,)), dtype=self.dtype)
 
 
 Tensor.new = new

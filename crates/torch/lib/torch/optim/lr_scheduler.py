@@ -421,7 +421,7 @@ class SequentialLR(LRScheduler):
             group["lr"] = group["initial_lr"]
         for s in schedulers:
             s.last_epoch -= 1
-        schedulers[0]._is_initial = True
+        schedulers[0]._is_initial, schedulers[0]._step_count = True, 0
         schedulers[0].step()
         schedulers[0]._is_initial = False
         self._last_lr = schedulers[0].get_last_lr()
