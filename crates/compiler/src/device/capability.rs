@@ -13,6 +13,18 @@ impl Target {
         !self.speaks(Language::C) && !self.speaks(Language::Wasm)
     }
 
+    /// Whether a kernel's text takes longer to build than it takes to run many times: a C compiler's does.
+    #[inline(always)]
+    pub fn builds_slowly(&self) -> bool {
+        cfg!(not(target_arch = "wasm32")) && self.speaks(Language::C)
+    }
+
+    /// Whether launch parameters tell a kernel the bindings of its buffers, after all others, so that kernels of other bindings are one text.
+    #[inline(always)]
+    pub fn tells_bindings(&self) -> bool {
+        self.builds_slowly()
+    }
+
     /// Whether workgroup memory is faster than the rest, and threads run side by side. A GPU that a CPU plays
     /// ([`Target::software`]) has neither: there workgroup memory and barriers cost more than they save.
     #[inline(always)]

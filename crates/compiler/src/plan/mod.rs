@@ -355,8 +355,10 @@ impl Planner<'_> {
             let members = nests.iter().map(|n| self.member(*n)).collect::<Result<Vec<_>>>()?;
             let merged = batch::merge(members, target);
             let mut access: Vec<Option<Access>> = vec![None; self.program.bindings.len()];
-            for b in &merged.kernel.buffers {
-                access[b.binding as usize] = Some(self.program.bindings[b.binding as usize].access);
+            for nest in &nests {
+                for b in self.bindings_of(*nest)? {
+                    access[b as usize] = Some(self.program.bindings[b as usize].access);
+                }
             }
             let index = match printed.get(&merged.kernel) {
                 Some(index) => *index,
@@ -374,13 +376,15 @@ impl Planner<'_> {
                             shared_bytes: merged.kernel.shared_bytes(),
                             shares_out_registers: merged.kernel.shares_out_registers(),
                             waits: target.has_dependent_launches(),
-                            access,
+                            access: access.clone(),
                         });
                     }
                     printed.insert(merged.kernel, index);
                     index
                 }
             };
+            // Launches that tell their bindings share kernels that other launches have.
+            self.program.kernels[index].access.iter_mut().zip(&access).for_each(|(known, own)| *known = known.or(*own));
             alone.extend(own.map(|key| (key, index)));
             let row = (merged.params, merged.maps);
             self.push_launch(&nests, index, merged.grid.dispatch(), row, label, origins)?;
@@ -424,6 +428,9 @@ impl Planner<'_> {
                 Some(start) => Param::Part { placement: at, words: self.program.placements[at].words(*start) },
             });
         }
+        if self.target.tells_bindings() {
+            params.extend(self.bindings_of(nest)?.into_iter().map(|b| Param::Size(Expr::Const(b.into()))));
+        }
         let mut maps = s.maps.clone();
         for m in &mut maps {
             m.placement = self.place_of(BufferId(m.placement as u32))?;
@@ -431,12 +438,14 @@ impl Planner<'_> {
         Ok((params, maps))
     }
 
-    /// A nest's kernel with its bindings, and its parameters.
+    /// A nest's kernel with its bindings, unless its launch tells them, and its parameters.
     fn member(&self, nest: usize) -> Result<batch::Member> {
         let s = &self.passes.scheduled[nest];
         let mut kernel = Kernel::clone(&s.kernel);
-        for (buffer, binding) in kernel.buffers.iter_mut().zip(self.bindings_of(nest)?) {
-            buffer.binding = binding;
+        if !self.target.tells_bindings() {
+            for (buffer, binding) in kernel.buffers.iter_mut().zip(self.bindings_of(nest)?) {
+                buffer.binding = binding;
+            }
         }
         let (params, maps) = self.row(nest)?;
         Ok(batch::Member { kernel, grid: s.grid.clone(), sizes: s.sizes.len(), params, maps })

@@ -8,15 +8,16 @@ use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
 use std::collections::HashMap;
 
 /// A nest whose axes and buffers are numbered in the order in which it names them; all that a schedule depends on.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Canonical {
-    outer: usize,
-    inner: usize,
+    /// How many axes are the nest's own, and how many its inner ones.
+    pub outer: usize,
+    pub inner: usize,
     /// The extents of all axes: those of the nest, its inner ones, then others that reductions run over.
-    extents: Vec<Expr>,
-    ops: Vec<(LoopOp, DType)>,
-    stores: Vec<Store>,
-    buffers: Vec<(DType, Vec<Expr>, BufferKind)>,
+    pub extents: Vec<Expr>,
+    pub ops: Vec<(LoopOp, DType)>,
+    pub stores: Vec<Store>,
+    pub buffers: Vec<(DType, Vec<Expr>, BufferKind)>,
 }
 
 /// A nest's canonical form, and its buffers in the order of that form.

@@ -27,6 +27,11 @@ impl Grid {
         Grid { groups, row: i32::MAX as i64 }
     }
 
+    /// The grid with its number of workgroups as `f` makes it.
+    pub fn with(&self, f: impl FnOnce(&Expr) -> Expr) -> Grid {
+        Grid { groups: f(&self.groups), row: self.row }
+    }
+
     /// How many workgroups have work.
     pub fn groups(&self) -> &Expr {
         &self.groups

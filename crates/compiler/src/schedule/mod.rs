@@ -5,6 +5,7 @@ mod choose;
 mod cpu;
 mod emit;
 mod equal;
+mod family;
 mod gpu;
 pub(crate) mod grid;
 pub(crate) mod library;
@@ -26,6 +27,8 @@ use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::{BufferId, LoopProgram, Nest};
 use aludel_ir::program::TensorMap;
 use emit::KernelBuilder;
+use equal::Canonical;
+use family::Families;
 use grid::Grid;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -59,19 +62,38 @@ pub struct Scheduled {
 pub fn schedule(program: &LoopProgram, target: &Target) -> Result<Vec<Scheduled>> {
     // Collapsing makes axes; they go into a table of their own.
     let table = LoopProgram { nests: Vec::new(), ..program.clone() };
-    let mut s = Scheduler { table, target, known: HashMap::new() };
-    program.nests.iter().map(|n| s.schedule(n)).collect()
+    let mut s = Scheduler { table, target, known: HashMap::new(), families: Families::default() };
+    let forms: Vec<Form> = program.nests.iter().map(|n| s.form(n)).collect();
+    if target.builds_slowly() {
+        s.families = Families::of(forms.iter().map(|f| &f.canonical));
+    }
+    program.nests.iter().zip(forms).map(|(n, form)| s.schedule(n, form)).collect()
+}
+
+/// A nest by the parts of buffers that it touches, and its canonical form.
+struct Form {
+    nest: Nest,
+    parts: Vec<(BufferId, BufferId, i64)>,
+    canonical: Canonical,
+    buffers: Vec<BufferId>,
 }
 
 struct Scheduler<'t> {
     table: LoopProgram,
     target: &'t Target,
     /// What was scheduled already, with its buffers.
-    known: HashMap<equal::Canonical, (Scheduled, Vec<BufferId>)>,
+    known: HashMap<Canonical, (Scheduled, Vec<BufferId>)>,
+    families: Families,
 }
 
 impl Scheduler<'_> {
-    fn schedule(&mut self, n: &Nest) -> Result<Scheduled> {
+    fn form(&mut self, n: &Nest) -> Form {
+        let (nest, parts) = rebase::rebase(&mut self.table, n, self.target);
+        let (canonical, buffers) = equal::canonical(&self.table, &nest);
+        Form { nest, parts, canonical, buffers }
+    }
+
+    fn schedule(&mut self, n: &Nest, form: Form) -> Result<Scheduled> {
         if n.exchange.is_some() && !IN_BROWSER {
             // What runs it is no kernel: this one does nothing, and only keeps the launch's place.
             let mut kb = KernelBuilder::new();
@@ -81,23 +103,28 @@ impl Scheduler<'_> {
         if !n.steps.is_empty() {
             return gpu::chain::schedule(&self.table, n, self.target);
         }
-        let (moved, parts) = rebase::rebase(&mut self.table, n, self.target);
-        let mut scheduled = self.once(&moved)?;
+        let parts = form.parts.clone();
+        let mut scheduled = self.once(form)?;
         if !scheduled.maps.is_empty() && !parts.is_empty() {
             // A tensor map describes a whole buffer.
-            return self.once(n);
+            let (canonical, buffers) = equal::canonical(&self.table, n);
+            return self.once(Form { nest: n.clone(), parts: Vec::new(), canonical, buffers });
         }
         rebase::restore(&mut scheduled, &parts);
         Ok(scheduled)
     }
 
-    fn once(&mut self, n: &Nest) -> Result<Scheduled> {
-        let (key, buffers) = equal::canonical(&self.table, n);
-        if let Some((scheduled, theirs)) = self.known.get(&key) {
-            return Ok(equal::adopt(scheduled, theirs, &buffers));
+    fn once(&mut self, form: Form) -> Result<Scheduled> {
+        if let Some((scheduled, theirs)) = self.known.get(&form.canonical) {
+            return Ok(equal::adopt(scheduled, theirs, &form.buffers));
         }
-        let scheduled = choose::schedule(&mut self.table, n, self.target)?;
-        self.known.insert(key, (scheduled.clone(), buffers));
-        Ok(scheduled)
+        let target = self.target;
+        let (scheduled, buffers) = match self.families.scheduled(&mut self.table, &form.canonical, |t, n| choose::schedule(t, n, target)) {
+            Some(of_family) => of_family?,
+            None => (choose::schedule(&mut self.table, &form.nest, target)?, form.buffers.clone()),
+        };
+        let own = equal::adopt(&scheduled, &buffers, &form.buffers);
+        self.known.insert(form.canonical, (scheduled, buffers));
+        Ok(own)
     }
 }

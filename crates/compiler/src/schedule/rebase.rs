@@ -1,7 +1,8 @@
-//! Parts of buffers as buffers: a nest that touches only the rows of a tensor from `t` on says so by its offset.
+//! Parts of buffers as buffers: a nest that touches only the rows of a tensor from `t` on says so by its offset, and so does one for a CPU that
+//! touches only some of the columns.
 //!
-//! The steps of an unrolled loop differ in which part of a sequence they read and write, by a constant in their indices. Moved into
-//! the buffer's offset, a launch parameter, the steps are one kernel.
+//! The steps of an unrolled loop differ in which part of a sequence they read and write, and what joins tensors in where each of them goes,
+//! by a constant in their indices. Moved into the buffer's offset, a launch parameter, they are one kernel.
 
 use super::Scheduled;
 use crate::device::Target;
@@ -31,27 +32,37 @@ pub(super) fn rebase(table: &mut LoopProgram, nest: &Nest, target: &Target) -> (
     touched.order();
     touched.dedup();
     for b in touched {
-        let Some((first, last)) = rows(table, nest, b) else { continue };
-        let Some(row) = Expr::product(&table.buffer(b).shape[1..]).as_const() else { continue };
+        let Some((mut corner, last)) = corner(table, nest, b) else { continue };
         let Buffer { name, dtype, mut shape, kind } = table.buffer(b).clone();
-        // The last row up to the first that is touched where a part may begin.
         let align = alignment(dtype, target);
-        let Some((rows, start)) = (0..align.min(first)).find_map(|back| {
-            let rows = first - back;
-            Some((rows, rows.checked_mul(row).filter(|s| s % align == 0)?))
+        let start = |corner: &[i64]| start(corner, &shape).filter(|s| s % align == 0);
+        // GPUs read several neighbours at once from the beginning of a row, so rows stay whole.
+        if target.has_workgroups() || start(&corner).is_none() {
+            corner[1..].fill(0);
+        }
+        // The last row up to the first that is touched where a part may begin.
+        let first = corner[0];
+        let Some(start) = (0..align.min(first).max(1)).find_map(|back| {
+            corner[0] = first - back;
+            start(&corner)
         }) else {
             continue;
         };
-        // As many rows as are touched: parts of other places are then the same nest.
-        shape[0] = last.map_or_else(|| shape[0].sub(&Expr::Const(rows)), |last| Expr::Const(last - rows + 1));
+        if corner.iter().all(|at| *at == 0) {
+            continue;
+        }
+        if corner[0] > 0 {
+            // As many rows as are touched: parts of other places are then the same nest.
+            shape[0] = last.map_or_else(|| shape[0].sub(&Expr::Const(corner[0])), |last| Expr::Const(last - corner[0] + 1));
+        }
         table.buffers.push(Buffer { name, dtype, shape, kind });
-        parts.push((BufferId(table.buffers.len() as u32 - 1), b, start, rows));
+        parts.push((BufferId(table.buffers.len() as u32 - 1), b, start, corner));
     }
     let mut moved = nest.clone();
     let part = |b: &mut BufferId, index: &mut [Expr]| {
-        if let Some((name, _, _, rows)) = parts.iter().find(|(_, of, _, _)| of == b) {
+        if let Some((name, _, _, corner)) = parts.iter().find(|(_, of, _, _)| of == b) {
             *b = *name;
-            index[0] = index[0].sub(&Expr::Const(*rows));
+            index.iter_mut().zip(corner).for_each(|(e, at)| *e = e.sub(&Expr::Const(*at)));
         }
     };
     for (op, _) in &mut moved.ops {
@@ -65,31 +76,48 @@ pub(super) fn rebase(table: &mut LoopProgram, nest: &Nest, target: &Target) -> (
     (moved, parts.into_iter().map(|(name, of, start, _)| (name, of, start)).collect())
 }
 
-/// The first row that any access of the nest can name: the least constant in its first indices, where that is known to be positive; and the
-/// last one, where that is known.
-fn rows(table: &LoopProgram, nest: &Nest, b: BufferId) -> Option<(i64, Option<i64>)> {
+/// The element at a place; none where that hangs on sizes that are not known.
+fn start(corner: &[i64], shape: &[Expr]) -> Option<i64> {
+    let offset = |d: usize| match corner[d] {
+        0 => Some(0),
+        at => Expr::product(&shape[d + 1..]).as_const()?.checked_mul(at),
+    };
+    (0..corner.len()).try_fold(0i64, |sum, d| sum.checked_add(offset(d)?))
+}
+
+/// The first place along each dimension that any access of the nest can name: the least constant in its indices, where what is added to it
+/// counts up from zero, and 0 elsewhere; and the last row that one can name, where that is known.
+fn corner(table: &LoopProgram, nest: &Nest, b: BufferId) -> Option<(Vec<i64>, Option<i64>)> {
     let loads = nest.ops.iter().filter_map(|(op, _)| match op {
         LoopOp::Load { buffer, index, mask } if *buffer == b => Some((index, mask.is_some())),
         _ => None,
     });
     let stores = nest.stores.iter().filter(|s| s.buffer == b).map(|s| (&s.index, false));
-    let mut first: Option<i64> = None;
+    let mut first: Option<Vec<i64>> = None;
     let mut last = Some(0);
     for (index, masked) in loads.chain(stores) {
         // Where a mask is false an index may lie before the buffer.
         if masked {
             return None;
         }
-        let constant = index.first()?.terms().find(|(atoms, _)| atoms.is_empty()).map_or(0, |(_, c)| c);
-        // What is added to the constant counts up from zero.
-        let counts = index[0].terms().all(|(atoms, c)| atoms.is_empty() || (c > 0 && atoms.iter().all(is_axis)));
-        if constant <= 0 || !counts {
-            return None;
-        }
-        first = Some(first.map_or(constant, |f| f.min(constant)));
-        last = last.zip(index[0].bounds(table).1).map(|(l, most)| l.max(most));
+        let least: Vec<i64> = index.iter().map(least).collect();
+        last = last.zip(index.first()?.bounds(table).1).map(|(l, most)| l.max(most));
+        first = Some(match first {
+            Some(first) => first.into_iter().zip(least).map(|(a, b)| a.min(b)).collect(),
+            None => least,
+        });
     }
-    Some((first?, last))
+    let first = first?;
+    first.iter().any(|at| *at > 0).then_some((first, last))
+}
+
+/// The constant of an index to which nothing but axes is added, else 0.
+fn least(index: &Expr) -> i64 {
+    let counts = index.terms().all(|(atoms, c)| atoms.is_empty() || (c > 0 && atoms.iter().all(is_axis)));
+    match index.terms().find(|(atoms, _)| atoms.is_empty()) {
+        Some((_, constant)) if counts => constant.max(0),
+        _ => 0,
+    }
 }
 
 fn is_axis(a: &aludel_ir::expr::Atom) -> bool {

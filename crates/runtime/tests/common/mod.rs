@@ -154,6 +154,12 @@ impl Written {
         let mut program = self.program.clone();
         program.placements.iter_mut().for_each(|p| p.element_bytes = target.element_bytes(p.dtype));
         let access: Vec<Option<Access>> = program.bindings.iter().map(|b| Some(b.access)).collect();
+        if target.tells_bindings() {
+            for launch in &mut program.launches {
+                let bindings = self.kernels[launch.kernel].buffers.iter().map(|b| Param::Size(Expr::Const(b.binding.into())));
+                launch.params.extend(bindings);
+            }
+        }
         for kernel in &self.kernels {
             let code = codegen::print(kernel, target, &access, &[]).unwrap();
             program.kernels.push(KernelSource {

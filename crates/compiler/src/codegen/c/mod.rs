@@ -138,11 +138,12 @@ impl Printer<'_> {
         let mut out = String::from("static void KERNEL(u32 *const *b, const i32 *p, u32 group, u8 *scratch) {\n");
         for (i, b) in self.kernel.buffers.iter().enumerate() {
             let word = word_name(b.dtype);
-            // Offsets count words.
+            // Which binding a buffer is in follows the kernel's own parameters: kernels of other bindings are one text. Offsets count words.
+            let binding = self.kernel.params.len() + i;
             let start = match b.offset {
-                None => format!("b[{}]", b.binding),
-                Some(o) if word == "u16" => format!("(b[{}] + (u32)p[{o}])", b.binding),
-                Some(o) => format!("b[{}] + (u32)p[{o}]", b.binding),
+                None => format!("b[p[{binding}]]"),
+                Some(o) if word == "u16" => format!("(b[p[{binding}]] + (u32)p[{o}])"),
+                Some(o) => format!("b[p[{binding}]] + (u32)p[{o}]"),
             };
             let _ = writeln!(out, "  {word} *const b{i} = ({word} *){start};");
         }
