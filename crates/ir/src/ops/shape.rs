@@ -121,7 +121,7 @@ pub static OPS: &[OpDef] = &[
     op!("expand", "Tensor input, SymInt[] shape", "Sizes of 1 grown to the given ones; -1 keeps a size.", expand),
     op!(
         "pad",
-        "Tensor input, int[] pad, str mode=\"constant\", float value=0.0",
+        "Tensor input, SymInt[] pad, str mode=\"constant\", float value=0.0",
         "Elements added around the last dimensions: pad lists pairs from the last dimension on; negative amounts remove. Modes: constant, reflect, replicate, circular.",
         pad
     ),
@@ -465,10 +465,11 @@ fn expand(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 }
 
 fn pad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let list = a.ints("pad")?;
+    let list = a.dims("pad")?;
     let (rank, mode) = (b.rank(x[0]), a.str("mode")?);
     if list.len() % 2 != 0 || list.len() > 2 * rank {
-        return Err(b.error(format!("pad {list:?} is not a pair for each of the last dimensions"), "list pairs from the last dimension on"));
+        let text = format!("pad {} is not a pair for each of the last dimensions", b.graph.env.show_shape(&list));
+        return Err(b.error(text, "list pairs from the last dimension on"));
     }
     if mode != "constant" {
         // The batch alone may be empty.
@@ -479,15 +480,19 @@ fn pad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     }
     let mut y = x[0];
     for (i, p) in list.chunks_exact(2).enumerate() {
-        let (d, lo, hi) = (rank - 1 - i, p[0], p[1]);
+        let (d, n) = (rank - 1 - i, b.shape(y)[rank - 1 - i].clone());
         if mode == "constant" {
-            let n = b.shape(y)[d].clone();
-            let (cut, add) = (|v: i64| Dim::Const((-v).max(0)), |v: i64| Dim::Const(v.max(0)));
-            if lo < 0 || hi < 0 {
-                y = b.narrow(y, d, cut(lo), n.sub(&cut(lo)).sub(&cut(hi)))?;
+            // A size that is not known is no negative one.
+            let cut = |v: &Dim| Dim::Const(v.as_const().map_or(0, |v| (-v).max(0)));
+            let (from, to) = (cut(&p[0]), n.sub(&cut(&p[1])));
+            if !from.is_zero() || to != n {
+                y = b.narrow(y, d, from.clone(), to.sub(&from))?;
             }
-            y = b.pad(y, d, add(lo), add(hi), a.float("value")?)?;
+            y = b.pad(y, d, p[0].add(&cut(&p[0])), p[1].add(&cut(&p[1])), a.float("value")?)?;
         } else {
+            let (Some(lo), Some(hi)) = (p[0].as_const(), p[1].as_const()) else {
+                return Err(b.error(format!("mode {mode:?} by sizes that are not known"), "give numbers"));
+            };
             y = pad_by_copies(b, y, d, lo, hi, mode)?;
         }
     }

@@ -11,7 +11,7 @@ use crate::sizes::Symbols;
 use crate::tensor::{Block, Data, Place, Tensor};
 use crate::trace::{self, Slot, Source};
 use crate::{Mutex, lock};
-use aludel_compiler::Options;
+use aludel_compiler::{Options, Style};
 use aludel_ir::graph::Op;
 use aludel_ir::order::Order;
 use aludel_ir::{Error, Graph, InputKind, Result, ShapeEnv, ValueId};
@@ -87,6 +87,14 @@ pub(super) enum Worth {
     WhenSeen,
     /// An operator.
     Compile,
+}
+
+impl Worth {
+    /// An operator has its tensors to itself: nothing is copied for it, and where its kernels are built slowly others go on meanwhile.
+    fn options(self, of: &Options) -> Options {
+        let style = if self == Worth::Compile { Style::Operator } else { of.style };
+        Options { style, ..of.clone() }
+    }
 }
 
 /// What a graph for any sizes is found by.
@@ -245,7 +253,7 @@ impl Programs {
         if !compile_now {
             return Ok(None);
         }
-        let made = compile(device, &key.graph, &key.wanted, &key.state, &self.options)?;
+        let made = compile(device, &key.graph, &key.wanted, &key.state, &worth.options(&self.options))?;
         self.counts.compiled += 1;
         let list = self.list.entry(hash).or_default();
         list.push(made.program(key, worth, self.clock, None));
@@ -268,7 +276,7 @@ impl Programs {
     // A program for any sizes, where it is time to make one.
     fn general(&mut self, device: &Device, key: &Key, skeleton: &Skeleton, worth: Worth) -> Option<(Program, Vec<i64>)> {
         let (symbols, graph, wanted) = self.families.symbols(key, skeleton)?;
-        let made = compile(device, &graph, &wanted, &key.state, &self.options);
+        let made = compile(device, &graph, &wanted, &key.state, &worth.options(&self.options));
         let env = made.as_ref().ok().map(|m| m.executable.program().map_or_else(|| m.graph.env.clone(), |p| p.env.clone()));
         let sizes = symbols.bind(&skeleton.places).filter(|s| env.as_ref().is_some_and(|e| e.broken_guard(s).is_none()));
         let (Ok(made), Some(env), Some(sizes)) = (made, env, sizes) else {
