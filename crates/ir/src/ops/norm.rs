@@ -145,6 +145,19 @@ fn parameters_fit(b: &Builder, x: ValueId, parameters: &[Option<ValueId>]) -> Re
     }
 }
 
+/// A tensor as a norm computes with it: of 16 bits beside parameters of f32 as f32, so that only the result is rounded.
+fn beside(b: &mut Builder, x: ValueId, parameters: &[Option<ValueId>]) -> Result<ValueId> {
+    let x = b.float(x)?;
+    let dtype = parameters.iter().flatten().fold(b.dtype(x), |dtype, v| dtype.promote(b.dtype(*v)));
+    b.cast(x, dtype)
+}
+
+/// A norm's result, which is of its input's type whatever its parameters are.
+fn of_input(b: &mut Builder, y: ValueId, x: ValueId) -> Result<ValueId> {
+    let x = b.float(x)?;
+    b.cast(y, b.dtype(x))
+}
+
 fn layer_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (weight, bias) = (a.tensor(x, "weight"), a.tensor(x, "bias"));
     parameters_fit(b, x[0], &[weight, bias])?;
@@ -152,9 +165,10 @@ fn layer_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
     let normal = b.shape(x[0])[dims[0]..].to_vec();
     shaped(b, weight, &normal, "weight")?;
     shaped(b, bias, &normal, "bias")?;
-    let v = b.float(x[0])?;
+    let v = beside(b, x[0], &[weight, bias])?;
     let c = centred(b, v, &dims, a.float("eps")?)?;
-    Ok(vec![affine(b, c.normal, weight, bias)?])
+    let y = affine(b, c.normal, weight, bias)?;
+    Ok(vec![of_input(b, y, x[0])?])
 }
 
 // With n = (x - mean) r and g = dy w: dx = r (g - mean(g) - n mean(g n)), dw = sum(dy n), db = sum(dy).
@@ -162,7 +176,8 @@ fn layer_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> 
     let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
     let (weight, bias) = (v.attrs.tensor(v.inputs, "weight"), v.attrs.tensor(v.inputs, "bias"));
     let dims = last_dims(b, v.inputs[0], weight, v.attrs)?;
-    let c = centred(b, v.inputs[0], &dims, v.attrs.float("eps")?)?;
+    let (x, dy) = (beside(b, v.inputs[0], &[weight, bias])?, beside(b, dy, &[weight, bias])?);
+    let c = centred(b, x, &dims, v.attrs.float("eps")?)?;
     let g = affine(b, dy, weight, None)?;
     let mean_g = b.mean(g, &dims, true)?;
     let gn = b.mul(g, c.normal)?;
@@ -171,7 +186,7 @@ fn layer_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> 
     let d = b.sub(g, mean_g)?;
     let d = b.sub(d, t)?;
     let dx = b.mul(d, c.scale)?;
-    let mut out = vec![Some(dx)];
+    let mut out = vec![Some(of_input(b, dx, v.inputs[0])?)];
     let outer: Vec<usize> = (0..dims[0]).collect();
     if weight.is_some() {
         let t = b.mul(dy, c.normal)?;
@@ -196,28 +211,33 @@ fn rms_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let dims = last_dims(b, x[0], x.get(1).copied(), a)?;
     let normal = b.shape(x[0])[dims[0]..].to_vec();
     shaped(b, x.get(1).copied(), &normal, "weight")?;
-    let v = b.float(x[0])?;
+    let weight = x.get(1).copied();
+    let v = beside(b, x[0], &[weight])?;
     let r = root_mean_square(b, v, &dims, a)?;
     let n = b.mul(v, r)?;
-    Ok(vec![affine(b, n, x.get(1).copied(), None)?])
+    let y = affine(b, n, weight, None)?;
+    Ok(vec![of_input(b, y, x[0])?])
 }
 
 fn rms_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
     let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
-    let x = v.inputs[0];
-    let dims = last_dims(b, x, v.inputs.get(1).copied(), v.attrs)?;
+    let weight = v.inputs.get(1).copied();
+    let (x, dy) = (beside(b, v.inputs[0], &[weight])?, beside(b, dy, &[weight])?);
+    let dims = last_dims(b, x, weight, v.attrs)?;
     let r = root_mean_square(b, x, &dims, v.attrs)?;
     let n = b.mul(x, r)?;
-    let g = affine(b, dy, v.inputs.get(1).copied(), None)?;
+    let g = affine(b, dy, weight, None)?;
     let gn = b.mul(g, n)?;
     let m = b.mean(gn, &dims, true)?;
     let t = b.mul(n, m)?;
     let d = b.sub(g, t)?;
-    let mut out = vec![Some(b.mul(d, r)?)];
-    if v.inputs.len() > 1 {
+    let dx = b.mul(d, r)?;
+    let mut out = vec![Some(of_input(b, dx, v.inputs[0])?)];
+    if let Some(weight) = weight {
         let t = b.mul(dy, n)?;
         let outer: Vec<usize> = (0..dims[0]).collect();
-        out.push(Some(b.sum(t, &outer, false)?));
+        let dw = b.sum(t, &outer, false)?;
+        out.push(Some(of_input(b, dw, weight)?));
     }
     Ok(out)
 }
@@ -253,11 +273,12 @@ fn group_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
         return Err(b.error("has no channels, or channels of nothing", "only the batch may be empty"));
     }
     let inner = width.mul(&Dim::product(&shape[2..]));
-    let v = b.float(x[0])?;
+    let v = beside(b, x[0], &["weight", "bias"].map(|name| a.tensor(x, name)))?;
     let v = b.reshape(v, vec![shape[0].clone(), Dim::Const(groups), inner])?;
     let c = centred(b, v, &[2], a.float("eps")?)?;
     let y = b.reshape(c.normal, shape)?;
-    Ok(vec![channel_affine(b, y, x, a)?])
+    let y = channel_affine(b, y, x, a)?;
+    Ok(vec![of_input(b, y, x[0])?])
 }
 
 fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
@@ -267,7 +288,7 @@ fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueI
     }
     one_a_channel(b, x, a)?;
     let (running, eps) = (running(b, x, a)?, a.float("eps")?);
-    let v = b.float(x[0])?;
+    let v = beside(b, x[0], &["weight", "bias", "running_mean", "running_var"].map(|name| a.tensor(x, name)))?;
     let dims: Vec<usize> = (2..b.rank(v)).collect();
     if !a.bool("use_input_stats")? {
         let Some([mean, variance]) = running else {
@@ -278,7 +299,8 @@ fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueI
         let r = b.add_scalar(variance, eps)?;
         let r = b.unary(ScalarOp::Rsqrt, r)?;
         let n = b.mul(d, r)?;
-        return Ok([vec![channel_affine(b, n, x, a)?], running.map_or(vec![], |r| r.to_vec())].concat());
+        let y = channel_affine(b, n, x, a)?;
+        return Ok([vec![of_input(b, y, x[0])?], running.map_or(vec![], |r| r.to_vec())].concat());
     }
     if b.shape(v)[2..].iter().all(Dim::is_one) {
         return Err(
@@ -287,6 +309,7 @@ fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueI
     }
     let c = centred(b, v, &dims, eps)?;
     let y = channel_affine(b, c.normal, x, a)?;
+    let y = of_input(b, y, x[0])?;
     let Some(old) = running else { return Ok(vec![y]) };
     // The batch's mean of each channel's mean and unbiased variance.
     let momentum = a.float("momentum")?;
@@ -388,8 +411,7 @@ fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
     let d = b.sub(v, s.mean)?;
     let n = b.mul(d, s.scale)?;
     let y = channel_affine(b, n, x, a)?;
-    let result = b.float(x[0])?;
-    let y = b.cast(y, b.dtype(result))?;
+    let y = of_input(b, y, x[0])?;
     let Some(old) = running.filter(|_| a.bool("training") == Ok(true)) else { return Ok(with(y, running)) };
     // The running variance is the unbiased one.
     let less = b.add_scalar(s.count, -1.0)?;
