@@ -154,8 +154,23 @@ impl Axis {
     fn position(&self, b: &mut Builder, c: ValueId) -> Result<ValueId> {
         let c = b.add_scalar(c, 1.0)?;
         let n = self.extent(b, c, self.align as i64)?;
-        let c = b.mul(c, n)?;
-        let c = if self.align { c } else { b.add_scalar(c, -1.0)? };
+        let product = b.mul(c, n)?;
+        if self.align {
+            return b.mul_scalar(product, 0.5);
+        }
+        // With one rounding, as PyTorch's fused multiplication and addition: a grid that meets the elements is no rare one, and its last bit says
+        // which side's gradient counts. What the product lost is found from halves of the factor, whose products are exact (T. J. Dekker, "A
+        // floating-point technique for extending the available precision", 1971).
+        let split = b.mul_scalar(c, 4097.0)?;
+        let above = b.sub(split, c)?;
+        let high = b.sub(split, above)?;
+        let low = b.sub(c, high)?;
+        let (high, low) = (b.mul(high, n)?, b.mul(low, n)?);
+        let lost = b.sub(high, product)?;
+        let lost = b.add(lost, low)?;
+        let lost = b.prim(Prim::Detach, &[lost])?;
+        let c = b.add_scalar(product, -1.0)?;
+        let c = b.add(c, lost)?;
         b.mul_scalar(c, 0.5)
     }
 
@@ -184,8 +199,13 @@ impl Axis {
             c = b.select(one, zero, there)?;
         }
         let last = self.extent(b, c, 1)?;
-        let c = b.scalar(ScalarOp::Max, c, 0.0)?;
-        b.binary(ScalarOp::Min, c, last)
+        let edge = b.scalar(ScalarOp::Max, c, 0.0)?;
+        let edge = b.binary(ScalarOp::Min, edge, last)?;
+        // Through the edges themselves no gradient flows.
+        let edge = b.prim(Prim::Detach, &[edge])?;
+        let (after, before) = (b.scalar(ScalarOp::Gt, c, 0.0)?, b.binary(ScalarOp::Lt, c, last)?);
+        let between = b.binary(ScalarOp::And, after, before)?;
+        b.select(between, c, edge)
     }
 
     /// The tap at a whole position.
@@ -252,6 +272,27 @@ pub(super) fn cubic_weights(b: &mut Builder, t: ValueId) -> Result<[ValueId; 4]>
     Ok([far(b, one)?, near(b, t)?, near(b, back)?, far(b, two)?])
 }
 
+/// Numbers evenly from -1 to 1 by their places, from both ends towards the middle: `-1 + i step` with one rounding. The step is two parts, each
+/// of whose multiples is exact, as is the first sum, for up to 4,096 numbers.
+fn evenly(b: &mut Builder, i: ValueId, count: i64) -> Result<ValueId> {
+    if count == 1 {
+        let zero = b.cast(i, DType::F32)?;
+        return b.mul_scalar(zero, 0.0);
+    }
+    let step = 2.0 / (count - 1) as f32;
+    let high = f32::from_bits(step.to_bits() & !0xfff);
+    let half = |b: &mut Builder, i: ValueId, end: f64| -> Result<ValueId> {
+        let i = b.cast(i, DType::F32)?;
+        let (far, near) = (b.mul_scalar(i, f64::from(high))?, b.mul_scalar(i, f64::from(step - high))?);
+        let sum = b.add_scalar(far, end)?;
+        b.add(sum, near)
+    };
+    let back = b.scalar(ScalarOp::Sub, i, (count - 1) as f64)?;
+    let (low, up) = (half(b, i, -1.0)?, half(b, back, 1.0)?);
+    let first = b.scalar(ScalarOp::Lt, i, (count / 2) as f64)?;
+    b.select(first, low, up)
+}
+
 fn affine_grid(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (theta, size, align) = (x[0], a.ints("size")?, corners(b, a)?);
     let n = size.len().saturating_sub(2);
@@ -271,17 +312,17 @@ fn affine_grid(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>
     let grid: Vec<Dim> = size[2..].iter().map(|s| Dim::Const(*s)).collect();
     let mut columns = Vec::new();
     for d in (0..n).rev() {
-        // The middles of as many intervals of [-1, 1], or its ends and what lies evenly between.
-        let count = size[d + 2] as f64;
+        // The ends of [-1, 1] and what lies evenly between, or the middles of as many intervals, rounded as PyTorch rounds them: where a
+        // grid meets the elements that it samples, the last bit says which side's gradient counts.
+        let count = size[d + 2];
         let i = b.iota(&grid, d)?;
-        let i = b.cast(i, dtype)?;
-        let (step, start) = match (align, size[d + 2]) {
-            (true, 1) => (0.0, 0.0),
-            (true, _) => (2.0 / (count - 1.0), -1.0),
-            (false, _) => (2.0 / count, 1.0 / count - 1.0),
-        };
-        let i = b.mul_scalar(i, step)?;
-        let c = b.add_scalar(i, start)?;
+        let mut c = evenly(b, i, count)?;
+        if !align {
+            let whole = b.constant(count as f64, DType::F32)?;
+            c = b.mul_scalar(c, (count - 1) as f64)?;
+            c = b.div(c, whole)?;
+        }
+        let c = b.cast(c, dtype)?;
         columns.push(b.unsqueeze(c, n)?);
     }
     columns.push(b.full(&[&grid[..], &[Dim::ONE]].concat(), 1.0, dtype)?);

@@ -47,8 +47,14 @@ impl Digits {
         Digits { digits, point: exponent.parse::<i64>().unwrap_or(0) + 1 }
     }
 
+    /// The fewest digits that say which number it is. Of two as near as each other Python takes the even ones.
     fn shortest(x: f64) -> Digits {
-        Digits::from_exponent_form(&format!("{:e}", x.abs()))
+        let short = Digits::from_exponent_form(&format!("{:e}", x.abs()));
+        if short.digits.len() < 16 || short.digits.last().is_none_or(|d| d % 2 == 0) {
+            return short;
+        }
+        let text = format!("{:.*e}", short.digits.len() - 1, x.abs());
+        if text.parse() == Ok(x.abs()) { Digits::from_exponent_form(&text) } else { short }
     }
 
     /// `count` significant digits. No double has more than 767 of them.
