@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from torch.nn import init
 from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence, lengths_of, valid
 import math
 
 __all__ = ["RNNBase", "RNN", "LSTM", "GRU", "RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"]
@@ -68,8 +68,9 @@ class RNNBase(Module):
         names = ["weight_ih", "weight_hh"] + (["bias_ih", "bias_hh"] if self.bias else []) + (["weight_hr"] if self.proj_size else [])
         return [[getattr(self, self._name(n, k, d)) for n in names] for k in range(self.num_layers) for d in range(self._directions)]
 
-    def _layer(self, x, weights, states, reverse):
-        """A layer in one direction over x [T, N, I]: its output and its last states."""
+    def _layer(self, x, weights, states, reverse, inside=None):
+        """A layer in one direction over x [T, N, I]: its output and its last states. Where `inside`, [T, N, 1], is false, a state of
+        its own beside the output, as an LSTM's, is held."""
         raise NotImplementedError
 
     def _both(self, layer, x, states):
@@ -98,33 +99,46 @@ class RNNBase(Module):
         return x, [_ops["stack"](kept) for kept in last]
 
     def _packed(self, packed, states):
-        """Sequences of equal length run together: no step sees padding. Dropout is drawn for the elements that there are."""
+        """All steps of all sequences at once, each sequence's states held behind its end; backwards each begins at its own. Dropout is drawn
+        for the elements that there are."""
+        x, sizes = packed._padded()
+        lengths, (steps, width) = lengths_of(sizes), x.shape[:2]
+        inside = valid(sizes, lengths, 3)
+        x = _ops["where"](inside, x, _C.full((), 0.0, x.dtype))
+        ends = _C.tensor([(n - 1) * width + i for i, n in enumerate(lengths)], _C.int64)
+        if self.bidirectional:
+            turned = _C.tensor([((n - 1 - t) if t < n else t) * width + i for t in range(steps) for i, n in enumerate(lengths)], _C.int64)
+
+        def turn(rows):
+            return rows.index_select(0, turned).reshape([steps, width, rows.shape[-1]])
+
         last = [[] for _ in states]
-        data = packed.data
         for layer in range(self.num_layers):
-            if layer > 0 and self.dropout > 0:
-                data = F.dropout(data, self.dropout, self.training)
-            padded, lengths = pad_packed_sequence(PackedSequence(data, packed.batch_sizes))
-            output, ends = self._by_length(layer, padded, lengths.tolist(), self._of_layer(states, layer))
-            data = pack_padded_sequence(output, lengths).data
-            for kept, end in zip(last, ends):
-                kept += end
-        made = PackedSequence(data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
+            if layer > 0 and self.dropout > 0 and self.training:
+                data = PackedSequence(None, packed.batch_sizes)._of(x, sizes).data
+                x = PackedSequence(F.dropout(data, self.dropout, True), packed.batch_sizes)._padded()[0]
+            outputs = []
+            for direction in range(self._directions):
+                at = layer * self._directions + direction
+                own = turn(x.flatten(0, 1)) if direction else x
+                output, held = self._layer(own, self.all_weights[at], [s[at] for s in states], False, inside)
+                rows = output.flatten(0, 1)
+                for kept, end in zip(last, [rows.index_select(0, ends), *held[1:]]):
+                    kept.append(end)
+                outputs.append(turn(rows) if direction else output)
+            x = outputs[0] if len(outputs) == 1 else _ops["cat"](outputs, -1)
+        made = PackedSequence(None, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)._of(x, sizes)
         return made, [_ops["stack"](kept) for kept in last]
 
-    def _by_length(self, layer, padded, lengths, states):
-        order, outputs, last = [], [], [[[] for _ in range(self._directions)] for _ in states]
-        for n in sorted(set(lengths), reverse=True):
-            rows = [i for i, length in enumerate(lengths) if length == n]
-            index = _C.tensor(rows, _C.int64)
-            output, ends = self._both(layer, padded[:n].index_select(1, index), [s.index_select(1, index) for s in states])
-            outputs.append(F.pad(output, [0, 0, 0, 0, 0, len(padded) - n]))
-            order += rows
-            for kept, end in zip(last, ends):
-                for parts, part in zip(kept, end):
-                    parts.append(part)
-        back = _C.tensor([order.index(i) for i in range(len(order))], _C.int64)
-        return _ops["cat"](outputs, 1).index_select(1, back), [[_ops["cat"](parts).index_select(0, back) for parts in kept] for kept in last]
+    # What holds a cell's state, for each gate.
+    _hold = (-1e4,)
+
+    def _held(self, gates, inside):
+        """The gates, and where a sequence is over those that change nothing."""
+        if inside is None:
+            return gates
+        hold = _ops["repeat_interleave"](_C.tensor(list(self._hold), gates.dtype), self.hidden_size)
+        return _ops["where"](inside, gates, hold)
 
     def _run(self, input, states, count):
         packed = isinstance(input, PackedSequence)
@@ -198,8 +212,8 @@ class RNN(RNNBase):
                          device=device, dtype=dtype)
         self.nonlinearity = nonlinearity
 
-    def _layer(self, x, weights, states, reverse):
-        gates = F.linear(x, weights[0], weights[2] + weights[3] if self.bias else None)
+    def _layer(self, x, weights, states, reverse, inside=None):
+        gates = self._held(F.linear(x, weights[0], weights[2] + weights[3] if self.bias else None), inside)
         output, last = _ops["rnn"](gates, weights[1], states[0], reverse=reverse, nonlinearity=self.nonlinearity)
         return output, [last]
 
@@ -209,14 +223,14 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    _gates = 4
+    _gates, _hold = 4, (-1e4, 1e4, 0.0, -1e4)
 
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
                  proj_size=0, device=None, dtype=None):
         super().__init__("LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype)
 
-    def _layer(self, x, weights, states, reverse):
-        gates = F.linear(x, weights[0], weights[2] + weights[3] if self.bias else None)
+    def _layer(self, x, weights, states, reverse, inside=None):
+        gates = self._held(F.linear(x, weights[0], weights[2] + weights[3] if self.bias else None), inside)
         if self.proj_size:
             return self._projected(gates, weights[1], weights[-1], states, reverse)
         made = _ops["lstm"](gates, weights[1], states[0], states[1], reverse=reverse)
@@ -239,14 +253,14 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    _gates = 3
+    _gates, _hold = 3, (0.0, 1e4, 0.0)
 
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
                  device=None, dtype=None):
         super().__init__("GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device=device, dtype=dtype)
 
-    def _layer(self, x, weights, states, reverse):
-        gates = F.linear(x, weights[0], weights[2] if self.bias else None)
+    def _layer(self, x, weights, states, reverse, inside=None):
+        gates = self._held(F.linear(x, weights[0], weights[2] if self.bias else None), inside)
         made = _ops["gru"](gates, weights[1], weights[3] if self.bias else None, states[0], reverse=reverse)
         return made[0], [made[1]]
 

@@ -9,12 +9,45 @@ _Fields = namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices",
 
 
 class PackedSequence(_Fields):
-    """The steps of sequences sorted by length, without padding: first all first steps, then all second ones."""
+    """The steps of sequences sorted by length, without padding: first all first steps, then all second ones. One that is made of padded
+    sequences keeps those, and is packed when somebody looks: layers run over the padded ones, whose sizes come again."""
 
     def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
-        return _Fields.__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+        made = _Fields.__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+        made._made, made._rows = data, None
+        return made
+
+    def _of(self, padded, sizes):
+        """The same sequences of what is padded, [T, N, ..]; `sizes` are those of the batches."""
+        self._rows = padded, sizes
+        return self
+
+    @property
+    def data(self):
+        if self._made is None:
+            padded, sizes = self._rows
+            places = [t * sizes[0] + i for t, n in enumerate(sizes) for i in range(n)]
+            self._made = padded.flatten(0, 1).index_select(0, _C.tensor(places, _C.int64))
+        return self._made
+
+    def __iter__(self):
+        return iter((self.data, *tuple.__getitem__(self, slice(1, None))))
+
+    def __getitem__(self, index):
+        return tuple(iter(self))[index]
+
+    def _padded(self):
+        """The sequences side by side, [T, N, ..] with anything behind their ends, and the sizes of the batches."""
+        if self._rows is None:
+            sizes, at, places = self.batch_sizes.tolist(), 0, []
+            for n in sizes:
+                places += [at + i if i < n else 0 for i in range(sizes[0])]
+                at += n
+            rows = self._made.index_select(0, _C.tensor(places, _C.int64))
+            self._rows = rows.reshape([len(sizes), sizes[0]] + list(rows.shape[1:])), sizes
+        return self._rows
 
     def _with(self, data):
         return self if data is self.data else type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
@@ -72,30 +105,34 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     if max(lengths) > x.shape[0]:
         raise RuntimeError(f"Expected all lengths to be at most {x.shape[0]}, but got {max(lengths)}")
     sizes = [sum([1 for n in lengths if n > t]) for t in range(max(lengths))]
-    data = _ops["cat"]([x[t, :n] for t, n in enumerate(sizes)])
-    return PackedSequence(data, _C.tensor(sizes, _C.int64), sorted_indices)
+    return PackedSequence(None, _C.tensor(sizes, _C.int64), sorted_indices)._of(x[:len(sizes)], sizes)
+
+
+def lengths_of(sizes):
+    """How long each sequence is, by the sizes of the batches."""
+    return [sum([1 for n in sizes if n > i]) for i in range(sizes[0])]
+
+
+def valid(sizes, lengths, rank):
+    """Which steps of padded sequences are theirs, to be broadcast to so many dimensions."""
+    inside = _C.tensor([[t < n for n in lengths] for t in range(len(sizes))], _C.bool)
+    return inside.reshape(list(inside.shape) + [1] * (rank - 2))
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
-    sizes = sequence.batch_sizes.tolist()
+    made, sizes = sequence._padded()
     steps = len(sizes)
-    if total_length is not None:
-        if total_length < steps:
-            raise ValueError(
-                f"Expected total_length to be at least the length of the longest sequence in input, but got total_length={total_length} "
-                f"and max sequence length being {steps}")
-        steps = total_length
-    width, at, rows = sizes[0], 0, []
-    rest = list(sequence.data.shape[1:])
-    for n in sizes:
-        row = sequence.data[at:at + n]
-        if n < width:
-            row = _ops["cat"]([row, _C.full([width - n] + rest, padding_value, row.dtype)])
-        rows.append(row)
-        at += n
-    rows += [_C.full([width] + rest, padding_value, sequence.data.dtype)] * (steps - len(sizes))
-    made = _ops["stack"](rows, 1 if batch_first else 0)
-    lengths = _C.tensor([sum([1 for n in sizes if n > i]) for i in range(width)], _C.int64)
+    if total_length is not None and total_length < steps:
+        raise ValueError(
+            f"Expected total_length to be at least the length of the longest sequence in input, but got total_length={total_length} "
+            f"and max sequence length being {steps}")
+    lengths = lengths_of(sizes)
+    if min(lengths) < steps:
+        made = _ops["where"](valid(sizes, lengths, made.dim()), made, _C.full((), padding_value, made.dtype))
+    if total_length is not None and total_length > steps:
+        made = _ops["cat"]([made, _C.full([total_length - steps] + list(made.shape[1:]), padding_value, made.dtype)])
+    made = made.transpose(0, 1) if batch_first else made
+    lengths = _C.tensor(lengths, _C.int64)
     if sequence.unsorted_indices is not None:
         made = made.index_select(0 if batch_first else 1, sequence.unsorted_indices)
         lengths = lengths[sequence.unsorted_indices]
