@@ -40,7 +40,7 @@ for _where, _names in {
                                       "LazyInstanceNorm3d",
     "torch.nn.parameter torch.nn.modules.lazy": "UninitializedBuffer UninitializedParameter",
     "torch.nn.utils torch.nn.utils.fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights",
-    "torch torch.sparse": "sparse_coo_tensor spmm",
+    "torch torch.serialization": "load save", "torch torch.sparse": "sparse_coo_tensor spmm",
 }.items():
     _module, _file = _where.split()
     _RARE.update({f"{_module}.{_name}": _file for _name in _names.split()})

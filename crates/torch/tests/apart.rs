@@ -64,7 +64,7 @@ fn every_module_of_every_package_can_be_imported() {
 
 #[test]
 fn torch_and_what_scripts_usually_import_need_no_file() {
-    let usual = "import collections, contextlib, copy, dataclasses, enum, functools, io, itertools, json, math, os, pathlib, pickle, random, re\n\
+    let usual = "import collections, contextlib, copy, dataclasses, enum, functools, io, itertools, json, math, os, pathlib, random, re\n\
                  import string, sys, time, types, typing, warnings, torch\nfrom torch import nn, optim\nimport torch.nn.functional as F\n\
                  from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split\n\
                  model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))\noptimizer = optim.AdamW(model.parameters())\n\

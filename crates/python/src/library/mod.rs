@@ -3,7 +3,6 @@
 //! Errors carry the exception's class by name and CPython's message ([`crate::text::Failure`]).
 
 pub mod math;
-pub mod numpy_random;
 pub mod regex;
 pub mod torch_random;
 pub mod twister;

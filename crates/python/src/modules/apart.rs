@@ -74,22 +74,29 @@ pub struct Wanted {
 /// A file on its way, or why it does not come.
 pub type Fetching = Pin<Box<dyn Future<Output = Result<String, String>>>>;
 
-/// The package apart that a module belongs to.
+/// The package apart that a module belongs to: the innermost of them.
 pub const fn package_of(name: &str, apart: &[&'static str]) -> Option<&'static str> {
     let name = name.as_bytes();
-    let mut i = 0;
+    let (mut i, mut innermost) = (0, None);
     while i < apart.len() {
         let package = apart[i].as_bytes();
         let mut same = 0;
         while same < package.len() && same < name.len() && package[same] == name[same] {
             same += 1;
         }
-        if same == package.len() && (same == name.len() || name[same] == b'.') {
-            return Some(apart[i]);
+        let longer = match innermost {
+            None => true,
+            Some(at) => package.len() > str::len(apart[at]),
+        };
+        if longer && same == package.len() && (same == name.len() || name[same] == b'.') {
+            innermost = Some(i);
         }
         i += 1;
     }
-    None
+    match innermost {
+        Some(i) => Some(apart[i]),
+        None => None,
+    }
 }
 
 /// A module's text where it belongs in this build.

@@ -67,6 +67,8 @@ class _Time:
 
     def astype(self, dtype):
         import numpy
+        if dtype in (object, "O", "object"):
+            return self.item()
         try:
             return numpy.array(self.n, numpy._name(dtype))[()]
         except TypeError:

@@ -6,6 +6,7 @@ from numpy import _by_zero
 from numpy._scalars import number as _scalar
 import numpy as np
 import builtins
+import math
 import operator
 
 ndarray.shape = property(_numpy.shape, lambda self, shape: None)
@@ -14,13 +15,85 @@ ndarray.dtype = property(lambda self: np.dtype(_numpy.kind(self)))
 ndarray.T = property(lambda self: _numpy.transpose(self, None))
 ndarray.itemsize = property(lambda self: self.dtype.itemsize)
 ndarray.nbytes = property(lambda self: self.size * self.dtype.itemsize)
-ndarray.flat = property(lambda self: iter(self.reshape(-1).tolist()))
+ndarray.flat = property(lambda self: _Flat(self), lambda self, value: self.__setitem__(Ellipsis, np.resize(value, self.shape)))
+ndarray.flags = property(lambda self: _Flags(self))
+ndarray.__reduce__ = lambda self: (_rebuilt, (self.tobytes(), self.dtype.name, self.shape))
 ndarray.__array_priority__ = 0.0
 ndarray._tp_name = "numpy.ndarray"
 ndarray.__class_getitem__ = np.dtype.__class_getitem__ = classmethod(lambda cls, item: cls)
 ndarray.trace = lambda self, offset=0: np.trace(self, offset)
 ndarray.diagonal = lambda self, offset=0: np.diagonal(self, offset)
 ndarray.strides = property(lambda self: tuple([n * self.itemsize for n in _numpy.strides(self)]))
+
+
+class _rebuilt:
+    """What a pickle calls to make an array: of pickles' functions only classes are called."""
+
+    def __new__(cls, data, kind, shape):
+        return _numpy.frombuffer(data, kind).reshape(shape)
+
+
+class _Flat:
+    """An array's elements in a row, which change with it."""
+
+    def __init__(self, base):
+        self.base, self._at = base, 0
+
+    def _places(self, key):
+        return np.arange(self.base.size)[key]
+
+    def __getitem__(self, key):
+        return self.base.reshape(-1)[key]
+
+    def __setitem__(self, key, value):
+        places = np.reshape(self._places(key), -1)
+        values = np.resize(value, places.shape)
+        if places.size:
+            self.base[np.unravel_index(places, self.base.shape)] = values
+
+    def __len__(self):
+        return self.base.size
+
+    def __iter__(self):
+        return iter([self[i] for i in range(len(self))])
+
+    def __next__(self):
+        if self._at >= len(self):
+            raise StopIteration
+        self._at += 1
+        return self[self._at - 1]
+
+    def copy(self):
+        return self.base.flatten()
+
+    def __array__(self, dtype=None):
+        return self.copy()
+
+
+class _Flags:
+    """How an array lies in memory."""
+
+    def __init__(self, of):
+        steps, dense = [(n, s) for n, s in zip(of.shape, _numpy.strides(of)) if n != 1], lambda parts: builtins.all(
+            [s == math.prod([n for n, _ in parts[i + 1:]]) for i, (_, s) in enumerate(parts)])
+        self.c_contiguous, self.f_contiguous = dense(steps), dense(steps[::-1])
+        self.contiguous = self.c_contiguous
+        self.owndata = self.writeable = self.aligned = True
+
+    def __getitem__(self, name):
+        return getattr(self, {"C": "c_contiguous", "F": "f_contiguous"}.get(name, name.lower()))
+
+    def __setattr__(self, name, value):
+        if name == "writeable" and not value:
+            raise NotImplementedError("numpy arrays that cannot be written to")
+        object.__setattr__(self, name, value)
+
+    def __repr__(self):
+        return "\n".join([f"  {n.upper()} : {self[n]}" for n in ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned")]) + \
+            "\n  WRITEBACKIFCOPY : False\n"
+
+
+ndarray.setflags = lambda self, write=None, align=None, uic=None: write is None or setattr(self.flags, "writeable", write) or None
 
 
 def _size(self):
@@ -31,7 +104,19 @@ def _size(self):
 
 
 ndarray.size = property(_size)
-ndarray.__getitem__ = lambda self, index: _scalar(_numpy.getitem(self, index))
+
+
+def __getitem__(self, index):
+    try:
+        return _scalar(_numpy.getitem(self, index))
+    except IndexError:
+        parts = index if isinstance(index, tuple) else (index,)
+        if not builtins.any([isinstance(i, range) for i in parts]):
+            raise
+    return self[tuple([np.array(list(i), np.int64) if isinstance(i, range) else i for i in parts])]
+
+
+ndarray.__getitem__ = __getitem__
 ndarray.__setitem__ = lambda self, index, value: _numpy.setitem(
     self, index, value.numpy() if hasattr(value, "numpy") and not isinstance(value, ndarray) else value)
 ndarray.tolist = lambda self: _numpy.tolist(self)
@@ -46,11 +131,21 @@ def astype(self, dtype, copy=True):
         return _numpy.astype(self, np._name(dtype))
     except TypeError:
         from numpy._objects import made_of
-        return made_of(self.tolist(), dtype)
+        return made_of(self.tolist(), dtype, self.dtype.name)
 
 
 ndarray.astype = astype
-ndarray.view = lambda self, *args: self
+
+
+def view(self, dtype=None, type=None):
+    """The elements as they are, or a copy of their bytes as another type's."""
+    if dtype is None or isinstance(dtype, builtins.type) and issubclass(dtype, ndarray) or self.dtype == dtype:
+        return self[...]
+    made = _numpy.frombuffer(self.tobytes(), np._name(dtype))
+    return made.reshape(self.shape[:-1] + (-1,)) if self.ndim else made.reshape(())
+
+
+ndarray.view = view
 ndarray.__repr__ = lambda self: np.array_repr(self)
 ndarray.__str__ = lambda self: np.array_str(self)
 
@@ -63,8 +158,8 @@ def reshape(self, *shape, order="C"):
 
 
 ndarray.reshape = reshape
-ndarray.ravel = ndarray.flatten = lambda self, order="C": _numpy.reshape(self, -1)
-ndarray.flatten = lambda self, order="C": _numpy.reshape(_numpy.astype(self, None), -1)
+ndarray.ravel = lambda self, order="C": _numpy.reshape(self.T if order == "F" else self, -1)
+ndarray.flatten = lambda self, order="C": _numpy.reshape(_numpy.astype(self.T if order == "F" else self, None), -1)
 ndarray.transpose = lambda self, *axes: np.transpose(self, None if not axes else axes[0] if len(axes) == 1 else axes)
 
 
@@ -143,13 +238,17 @@ def _operator(name, method, back=None):
     def forward(self, other):
         if not isinstance(other, (ndarray, builtins.int, builtins.float, list, tuple)):
             # A tensor takes a scalar as the number that it is.
+            if isinstance(other, complex):
+                return getattr(self.astype(complex), f"__{method}__")(other)
             return getattr(operator, called)(self.item(), other) if self.ndim == 0 and hasattr(other, "grad_fn") else NotImplemented
-        return _scalar(computed(self, np._operand(other)))
+        other = np._operand(other)
+        return NotImplemented if hasattr(other, "_places") else _scalar(computed(self, other))
 
     def backward(self, other):
         if not isinstance(other, (ndarray, builtins.int, builtins.float, list, tuple)):
-            return NotImplemented
-        return _scalar(computed(np._operand(other), self))
+            return getattr(self.astype(complex), f"__{back}__")(other) if isinstance(other, complex) else NotImplemented
+        other = np._operand(other)
+        return NotImplemented if hasattr(other, "_places") else _scalar(computed(other, self))
 
     def in_place(self, other):
         # Elements never change.
@@ -174,17 +273,34 @@ for _name, _method in (("add", "add"), ("subtract", "sub"), ("multiply", "mul"),
 for _name, _method in (("equal", "eq"), ("not_equal", "ne"), ("less", "lt"), ("less_equal", "le"), ("greater", "gt"),
                        ("greater_equal", "ge")):
     _operator(_name, _method)
-ndarray.__matmul__ = lambda self, other: _scalar(_numpy.matmul(self, np._as(other)))
-ndarray.__rmatmul__ = lambda self, other: _numpy.matmul(np._as(other), self)
+ndarray.__matmul__ = lambda self, other: np.matmul(self, other)
+ndarray.__rmatmul__ = lambda self, other: np.matmul(other, self)
 ndarray.__neg__ = lambda self: _scalar(_numpy.unary("negative", self))
 ndarray.__pos__ = lambda self: self
 ndarray.__abs__ = lambda self: _scalar(_numpy.unary("absolute", self))
 ndarray.__invert__ = lambda self: _numpy.unary("invert" if self.dtype.name == "bool" else "bitwise_not", self)
 
-for _name in ("sum prod mean max min any all var std argmax argmin cumsum cumprod argsort round clip squeeze swapaxes repeat take dot "
-              "nonzero").split():
-    if _name != "nonzero":
-        setattr(ndarray, _name, getattr(np, _name))
+for _name in ("sum prod mean max min any all var std argmax argmin cumsum cumprod argsort round clip squeeze swapaxes repeat take dot").split():
+    setattr(ndarray, _name, getattr(np, _name))
+
+
+def _later(name, first=True):
+    """A method that is a function of the module, which may not be loaded yet."""
+    return (lambda self, *args, **kwargs: getattr(np, name)(self, *args, **kwargs)) if first else (
+        lambda self, given, *args, **kwargs: getattr(np, name)(given, self, *args, **kwargs))
+
+
+for _name in "searchsorted argpartition put choose".split():
+    setattr(ndarray, _name, _later(_name))
+ndarray.compress = _later("compress", False)
+
+
+def tofile(self, fid, sep="", format="%s"):
+    from numpy._files import _write
+    _write(fid, sep.join([format % v for v in self.reshape(-1).tolist()]).encode() if sep else self.tobytes(), "")
+
+
+ndarray.tofile = tofile
 
 
 def nonzero(self):
@@ -203,7 +319,11 @@ np.argwhere = lambda a: np.stack(np._as(a).nonzero(), 1)
 np.flatnonzero = lambda a: np._as(a).reshape(-1).nonzero()[0]
 
 
-def sort(self, axis=-1):
+def sort(self, axis=-1, kind=None, order=None):
+    self[...] = np.sort(self, axis)
+
+
+def partition(self, kth, axis=-1):
     self[...] = np.sort(self, axis)
 
 
@@ -211,5 +331,5 @@ def fill(self, value):
     self[...] = value
 
 
-ndarray.sort = sort
+ndarray.sort, ndarray.partition = sort, partition
 ndarray.fill = fill

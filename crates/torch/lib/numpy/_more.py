@@ -3,62 +3,28 @@
 import _numpy
 from _numpy import ndarray
 from numpy import _by_zero
+import bisect
 import builtins
 import math
 import numpy as np
 import warnings
 
-__all__ = """result_type vander polyfit polyval poly1d interp gradient convolve correlate cov corrcoef logaddexp nanmean nansum nanmax nanmin nanstd nanvar
-atleast_1d atleast_2d atleast_3d dstack hsplit vsplit fliplr flipud rot90 meshgrid_ apply_along_axis trapezoid trapz deg2rad rad2deg
-degrees radians sinc arcsinh arccosh arctanh cbrt exp2 heaviside vectorize array_equiv geomspace extract select piecewise copyto
-broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum nan_to_num ediff1d resize rollaxis iterable hanning hamming
-blackman block array2string printoptions get_printoptions require invert bitwise_not intc uintp longlong uint64 int_ byte short
-ubyte ushort inexact signedinteger unsignedinteger floating_ True_ False_ cumulative_sum conj real imag isreal iscomplexobj
-isrealobj nanmedian nanargmax nanargmin nanprod nanpercentile choose compress concat pow permute_dims astype unwrap isneginf
-isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros nextafter array_split roll promote_types fmax fmin poly roots polyder polyint fix""".split()
-
-
-def vander(x, N=None, increasing=False):
-    x = np._as(x)
-    N = len(x) if N is None else N
-    return np.stack([x ** (i if increasing else N - 1 - i) for i in range(N)], 1)
-
-
-def polyfit(x, y, deg):
-    x, y = np._as(x).astype("float64"), np._as(y).astype("float64")
-    if x.shape[0] != y.shape[0]:
-        raise TypeError("expected x and y to have same length")
-    columns = vander(x, deg + 1)
-    scale = np.sqrt(np.square(columns).sum(0))
-    made = np.linalg.lstsq(columns / scale, y)[0]
-    return (made.T / scale).T
+__all__ = """result_type interp gradient convolve correlate cov corrcoef logaddexp nanmean nansum nanmax nanmin nanstd nanvar atleast_1d
+atleast_2d atleast_3d dstack hsplit vsplit dsplit fliplr flipud rot90 apply_along_axis trapezoid trapz deg2rad rad2deg degrees radians
+sinc arcsinh arccosh arctanh cbrt exp2 heaviside vectorize array_equiv geomspace extract select copyto broadcast_arrays broadcast_shapes
+positive fmod divmod modf nancumsum nan_to_num ediff1d resize rollaxis iterable block array2string printoptions get_printoptions require
+invert bitwise_not intc uintp longlong byte short ubyte ushort True_ False_ cumulative_sum conj conjugate angle real imag isreal iscomplex
+iscomplexobj isrealobj nanmedian nanargmax nanargmin nanprod nanpercentile compress concat pow permute_dims astype isneginf isposinf
+copysign signbit gcd lcm acos asin atan atan2 trim_zeros nextafter array_split roll promote_types fmax fmin fix""".split()
 
 
 def result_type(*kinds):
     """What kinds and arrays are promoted to."""
-    made = 0
+    made = None
     for kind in kinds:
-        made = np.zeros((), kind.dtype if hasattr(kind, "dtype") else kind) + made
-    return made.dtype
-
-
-def polyval(p, x):
-    made = np.multiply(x, 0)
-    for c in np._as(p):
-        made = made * x + c
-    return made
-
-
-class poly1d:
-    def __init__(self, c):
-        self.coeffs = self.c = np._as(c)
-        self.order = len(self.c) - 1
-
-    def __call__(self, x):
-        return polyval(self.c, x)
-
-    def __getitem__(self, power):
-        return self.c[self.order - power] if power <= self.order else 0
+        one = kind if isinstance(kind, (int, float)) else np.zeros((), kind.dtype if hasattr(kind, "dtype") else kind)
+        made = one if made is None else one + made
+    return np._as(made).dtype
 
 
 def alike(arrays):
@@ -68,23 +34,18 @@ def alike(arrays):
     return arrays
 
 
-def average(a, axis, weights):
-    if weights.shape != a.shape:
-        if axis is None:
-            raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        if weights.ndim != 1 or weights.size != a.shape[axis]:
-            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-        sizes = [1] * a.ndim
-        sizes[axis] = -1
-        weights = weights.reshape(sizes)
-        return np.sum(np.multiply(a, weights), axis) / np.sum(weights)
-    return np.sum(np.multiply(a, weights), axis) / np.sum(weights, axis)
-
-
-def interp(x, xp, fp, left=None, right=None):
+def interp(x, xp, fp, left=None, right=None, period=None):
     xs, ys = np._as(xp).tolist(), np._as(fp).tolist()
     if len(xs) != len(ys):
         raise ValueError("fp and xp are not of the same length.")
+    if not xs:
+        raise ValueError("array of sample points is empty")
+    if period is not None:
+        # Once around, with its ends on both sides.
+        period, x = abs(period), np.remainder(x, abs(period))
+        pairs = sorted([(a % period, b) for a, b in zip(xs, ys)])
+        xs, ys = [a for a, _ in pairs], [b for _, b in pairs]
+        xs, ys = [xs[-1] - period] + xs + [xs[0] + period], [ys[-1]] + ys + [ys[0]]
     low, high = ys[0] if left is None else left, ys[-1] if right is None else right
 
     def one(v):
@@ -92,19 +53,49 @@ def interp(x, xp, fp, left=None, right=None):
             return low
         if v > xs[-1]:
             return high
-        at = int(np.searchsorted(np._as(xs), v, "right")) - 1
-        if at >= len(xs) - 1:
-            return ys[-1]
+        at = bisect.bisect_right(xs, v) - 1
+        if v != v or at >= len(xs) - 1:
+            return v if v != v else ys[-1]
         return ys[at] + (ys[at + 1] - ys[at]) * (v - xs[at]) / (xs[at + 1] - xs[at])
-    if isinstance(x, (int, float)):
-        return float(one(x))
-    return np.array([float(one(v)) for v in np._as(x).reshape(-1).tolist()]).reshape(np._as(x).shape)
+    x = np._as(x)
+    made = np.array([float(one(v)) for v in x.reshape(-1).tolist()], "float64").reshape(x.shape)
+    return made if x.ndim else made[()]
 
 
-def gradient(f, spacing=1.0, axis=-1):
-    f = np.moveaxis(np._as(f).astype("float64"), axis, 0)
-    made = np.concatenate([(f[1:2] - f[:1]), (f[2:] - f[:-2]) / 2.0, (f[-1:] - f[-2:-1])]) / spacing
-    return np.moveaxis(made, 0, axis)
+def gradient(f, *varargs, axis=None, edge_order=1):
+    f = np._as(f)
+    f = f if f.dtype.kind == "f" else f.astype("float64")
+    axes = range(f.ndim) if axis is None else [np._axis_of(d, f.ndim) for d in (axis if isinstance(axis, (tuple, list)) else [axis])]
+    steps = list(varargs) * (len(axes) if len(varargs) == 1 else 1) or [1.0] * len(axes)
+    if len(steps) != len(axes):
+        raise TypeError("invalid number of arguments")
+    if edge_order not in (1, 2):
+        raise ValueError("'edge_order' greater than 2 not supported")
+    made = [_slopes(f, step, d, edge_order) for d, step in zip(axes, steps)]
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _slopes(f, step, axis, edge_order):
+    f = np.moveaxis(f, axis, 0)
+    n = f.shape[0]
+    if n < edge_order + 1:
+        raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
+    if np.ndim(step) and np._as(step).shape[0] != n:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    h = np.diff(step) if np.ndim(step) else np.full(n - 1, step)
+    even = bool(np.all(h == h[0]))
+    h = h.reshape((-1,) + (1,) * (f.ndim - 1))
+    left, right = h[:-1], h[1:]
+    inner = (f[2:] - f[:-2]) / (2.0 * left) if even else (
+        -right / (left * (left + right)) * f[:-2] + (right - left) / (left * right) * f[1:-1] + left / (right * (left + right)) * f[2:])
+    if edge_order == 1:
+        first, last = (f[1:2] - f[:1]) / h[:1], (f[-1:] - f[-2:-1]) / h[-1:]
+    else:
+        a, b = h[:1], h[1:2]
+        first = -(2.0 * a + b) / (a * (a + b)) * f[:1] + (a + b) / (a * b) * f[1:2] - a / (b * (a + b)) * f[2:3]
+        a, b = h[-2:-1], h[-1:]
+        last = b / (a * (a + b)) * f[-3:-2] - (b + a) / (a * b) * f[-2:-1] + (2.0 * b + a) / (b * (a + b)) * f[-1:]
+    return np.moveaxis(np.concatenate([first, inner, last]), 0, axis)
 
 
 def convolve(a, v, mode="full"):
@@ -124,15 +115,24 @@ def correlate(a, v, mode="valid"):
     return convolve(a, np._as(v)[::-1], mode)
 
 
-def cov(m, y=None, rowvar=True, bias=False, ddof=None):
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
     m = np._as(m).astype("float64")
     m = m.reshape(1, -1) if m.ndim == 1 else m if rowvar else m.T
     if y is not None:
-        m = np.concatenate([m, np._as(y).reshape(-1, m.shape[1])])
+        y = np._as(y)
+        m = np.concatenate([m, y.reshape(1, -1) if y.ndim == 1 else y if rowvar else y.T])
     ddof = (0 if bias else 1) if ddof is None else ddof
-    apart = m - m.mean(1, keepdims=True)
-    made = apart @ apart.T / (m.shape[1] - ddof)
-    return made[0, 0] if made.shape == (1, 1) else made
+    if fweights is None and aweights is None:
+        apart, total = m - m.mean(1, keepdims=True), m.shape[1] - ddof
+        weighted = apart
+    else:
+        counts = np.ones(m.shape[1]) if fweights is None else np._as(fweights)
+        w = counts * (1.0 if aweights is None else np._as(aweights))
+        apart = m - (m * w).sum(1, keepdims=True) / w.sum()
+        weighted = apart * w
+        total = w.sum() - ddof * ((w * (w / counts)).sum() / w.sum() if aweights is not None else 1)
+    made = apart @ weighted.T / total
+    return np.array(made[0, 0]) if made.shape == (1, 1) else made
 
 
 def corrcoef(x, y=None, rowvar=True):
@@ -144,8 +144,9 @@ def corrcoef(x, y=None, rowvar=True):
 
 
 def logaddexp(x1, x2):
-    apart = np.where(np.equal(x1, x2), 0.0, np.absolute(np.subtract(x1, np.where(np.equal(x1, x2), 0.0, x2))))
-    return np.maximum(x1, x2) + np.log1p(np.exp(-apart))
+    same = np.equal(x1, x2)
+    apart = np.where(same, 0.0, np.absolute(np.subtract(x1, np.where(same, 0.0, x2))))
+    return np._scalar(np.maximum(x1, x2) + np.log1p(np.exp(-apart)))
 
 
 def _without(a, axis, fill):
@@ -208,15 +209,18 @@ def nanargmin(a, axis=None):
     return np.argmin(_without(a, axis, math.inf)[0], axis)
 
 
-def nanpercentile(a, q, axis=None):
+def nanpercentile(a, q, axis=None, **others):
     a = np._as(a)
+    there = lambda v: v[np.logical_not(np.isnan(v))]
+    one = lambda v: np.percentile(there(v), q, **others) if there(v).size else np.multiply(q, np.nan)
     if axis is None:
-        return np.percentile(a[np.logical_not(np.isnan(a))], q)
-    return apply_along_axis(lambda v: np.percentile(v[np.logical_not(np.isnan(v))], q), axis, a)
+        return one(a.reshape(-1))
+    return np.moveaxis(apply_along_axis(one, axis, a), axis, 0) if np.ndim(q) else apply_along_axis(one, axis, a)
 
 
-def nanmedian(a, axis=None):
-    return nanpercentile(a, 50, axis)
+def nanmedian(a, axis=None, keepdims=False):
+    made = nanpercentile(a, 50, axis)
+    return np.reshape(made, [1 if axis is None or d == axis % np.ndim(a) else n for d, n in enumerate(np.shape(a))]) if keepdims else made
 
 
 def atleast_1d(*arrays):
@@ -239,11 +243,15 @@ def dstack(tup):
 
 
 def hsplit(ary, indices_or_sections):
-    return np.split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+    return np.split(ary, indices_or_sections, 1 if np.ndim(ary) > 1 else 0)
 
 
 def vsplit(ary, indices_or_sections):
     return np.split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary, indices_or_sections):
+    return np.split(ary, indices_or_sections, 2)
 
 
 def fliplr(m):
@@ -264,15 +272,15 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     arr = np._as(arr)
     axis = np._axis_of(axis, arr.ndim)
     arr = np.moveaxis(arr, axis, -1)
-    made = [func1d(row, *args, **kwargs) for row in arr.reshape(-1, arr.shape[-1])]
-    made = np.array([m.tolist() if isinstance(m, ndarray) else m for m in made])
+    made = np.stack([np._as(func1d(row, *args, **kwargs)) for row in arr.reshape(-1, arr.shape[-1])])
+    inner, outer = made.ndim - 1, arr.ndim - 1
     made = made.reshape(arr.shape[:-1] + made.shape[1:])
-    return np.moveaxis(made, -1, axis) if made.ndim == arr.ndim else made
+    return np.moveaxis(made, list(range(outer, outer + inner)), list(range(axis, axis + inner))) if inner else made
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     y = np.moveaxis(np._as(y), axis, -1)
-    width = dx if x is None else np.diff(np._as(x))
+    width = dx if x is None else np.diff(np._as(x) if np.ndim(x) < 2 else np.moveaxis(np._as(x), axis, -1))
     return (width * (y[..., 1:] + y[..., :-1]) / 2.0).sum(-1)
 
 
@@ -292,7 +300,7 @@ radians, degrees = deg2rad, rad2deg
 
 def sinc(x):
     y = np.where(np.equal(x, 0), 1e-20, x) * math.pi
-    return np.sin(y) / y
+    return np._scalar(np.sin(y) / y)
 
 
 def arcsinh(x):
@@ -316,62 +324,83 @@ def exp2(x):
 
 
 def heaviside(x1, x2):
-    return np.where(np.equal(x1, 0), x2, np.where(np.greater(x1, 0), 1.0, 0.0))
+    x = np._as(x1)
+    return np._scalar(np.where(np.isnan(x), x, np.where(np.equal(x, 0), x2, np.where(np.greater(x, 0), 1.0, 0.0))))
 
 
 class vectorize:
-    def __init__(self, pyfunc, otypes=None, **others):
-        self.pyfunc, self.otypes = pyfunc, otypes
+    def __init__(self, pyfunc=None, otypes=None, doc=None, excluded=None, cache=False, signature=None):
+        self.pyfunc, self.otypes, self.excluded, self.signature = pyfunc, otypes, set(excluded or ()), signature
+        self.__name__, self.__doc__ = getattr(pyfunc, "__name__", "vectorize"), doc or getattr(pyfunc, "__doc__", None)
 
-    def __call__(self, *args):
-        arrays = broadcast_arrays(*args)
-        made = np.array([self.pyfunc(*values) for values in zip(*[a.reshape(-1).tolist() for a in arrays])])
-        made = made if self.otypes is None else made.astype(self.otypes[0])
-        return made.reshape(arrays[0].shape)
+    def __call__(self, *args, **kwargs):
+        if self.pyfunc is None:
+            # As a decorator with options.
+            self.pyfunc = args[0]
+            return self
+        if self.signature is not None:
+            return self._by_signature(args)
+        keys = [k for k in range(len(args)) if k not in self.excluded] + [k for k in kwargs if k not in self.excluded]
+        arrays = broadcast_arrays(*[args[k] if isinstance(k, int) else kwargs[k] for k in keys])
+        if not arrays[0].size and self.otypes is None:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+
+        def one(values):
+            given = dict(zip(keys, values))
+            return self.pyfunc(*[given.get(i, a) for i, a in enumerate(args)], **{k: given.get(k, v) for k, v in kwargs.items()})
+        made = [one(values) for values in zip(*[a.reshape(-1).tolist() for a in arrays])]
+        kinds = [None] if self.otypes is None else list(self.otypes)
+        # More results than one are arrays of their own.
+        several = bool(made) and isinstance(made[0], tuple) and (self.otypes is None or len(kinds) > 1)
+        columns = list(zip(*made)) if several else [made]
+        kinds = kinds * len(columns) if len(kinds) < len(columns) else kinds
+        out = [np.array(list(c), {"O": object}.get(k, k)) for c, k in zip(columns, kinds)]
+        out = [o.reshape(arrays[0].shape) for o in out]
+        return tuple(out) if several else out[0]
+
+    def _by_signature(self, args):
+        ranks = [len([n for n in part.split(",") if n.strip(" ()")]) for part in self.signature.split("->")[0].replace(" ", "").strip("()").split("),(")]
+        arrays = [np._as(a) for a in args]
+        loops = broadcast_shapes(*[a.shape[:a.ndim - r] for a, r in zip(arrays, ranks)])
+        rows = [np.broadcast_to(a, loops + a.shape[a.ndim - r:]).reshape((-1,) + a.shape[a.ndim - r:]) for a, r in zip(arrays, ranks)]
+        made = [self.pyfunc(*parts) for parts in zip(*rows)]
+        back = lambda items: np.stack([np._as(m) for m in items]).reshape(loops + np.shape(items[0]))
+        return tuple([back(list(c)) for c in zip(*made)]) if made and isinstance(made[0], tuple) else back(made)
 
 
 def array_equiv(a1, a2):
     return builtins.bool(np._as(np.equal(a1, a2)).all())
 
 
-def geomspace(start, stop, num=50):
-    return np.exp(np.linspace(math.log(start), math.log(stop), num))
+def geomspace(start, stop, num=50, endpoint=True):
+    made = np.sign(start) * np.power(10.0, np.linspace(math.log10(abs(start)), math.log10(abs(stop)), num, endpoint))
+    if num:
+        made[0] = start
+    if num > 1 and endpoint:
+        made[-1] = stop
+    return made
 
 
 def extract(condition, arr):
-    return np._as(arr).reshape(-1)[np._as(condition).reshape(-1)]
+    return np._as(arr).reshape(-1)[np._as(condition).reshape(-1).astype("bool")]
 
 
-compress = extract
+def compress(condition, a, axis=None, out=None):
+    a, places = np._as(a), np._as(condition).astype("bool").nonzero()[0]
+    return np._given(np.take(a.reshape(-1) if axis is None else a, places, 0 if axis is None else axis), out, None)
 
 
 def select(condlist, choicelist, default=0):
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
     made = default
     for condition, choice in reversed(list(zip(condlist, choicelist))):
         made = np.where(condition, choice, made)
     return made
 
 
-def piecewise(x, condlist, funclist):
-    made = np.zeros(x.shape, x.dtype) if len(funclist) == len(condlist) else _value(funclist[-1], x)
-    for condition, f in zip(condlist, funclist):
-        made = np.where(condition, _value(f, x), made)
-    return made
-
-
-def _value(f, x):
-    return f(x) if callable(f) else np.full(x.shape, f, x.dtype)
-
-
-def choose(a, choices):
-    made = choices[0]
-    for i in range(1, len(choices)):
-        made = np.where(np.equal(a, i), choices[i], made)
-    return made
-
-
-def copyto(dst, src):
-    dst[...] = src
+def copyto(dst, src, casting="same_kind", where=True):
+    dst[...] = src if where is True else np.where(where, src, dst)
 
 
 def broadcast_shapes(*shapes):
@@ -381,6 +410,8 @@ def broadcast_shapes(*shapes):
 
 def broadcast_arrays(*args):
     arrays = [np._as(a) for a in args]
+    if arrays and all([a.shape == arrays[0].shape for a in arrays]):
+        return tuple(arrays)
     shape = broadcast_shapes(*[a.shape for a in arrays])
     return tuple([np.broadcast_to(a, shape) for a in arrays])
 
@@ -390,52 +421,19 @@ def positive(x):
 
 
 def fmod(x1, x2):
-    made = x1 - np.trunc(np.divide(x1, x2)) * x2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made = x1 - np.trunc(np.divide(x1, x2)) * x2
     kind = result_type(np._as(x1), np._as(x2))
-    return made.astype(kind) if kind.kind in "iu" else made
+    return np._scalar(np._as(made).astype(kind) if kind.kind in "iu" else made)
 
 
 def _but_nan(name):
     def function(x1, x2):
-        return np.where(np.isnan(x1), x2, np.where(np.isnan(x2), x1, getattr(np, name)(x1, x2)))
+        return np._scalar(np.where(np.isnan(x1), x2, np.where(np.isnan(x2), x1, getattr(np, name)(x1, x2))))
     return function
 
 
 fmax, fmin = _but_nan("maximum"), _but_nan("minimum")
-
-
-def poly(seq):
-    """The coefficients of the polynomial with these roots."""
-    made = np.array([1.0])
-    for root in np._as(seq).reshape(-1).tolist():
-        made = np.convolve(made, np.array([1, -root]))
-    return made
-
-
-def roots(p):
-    p = np.trim_zeros(np._as(p), "f").astype("float64")
-    inner = np.trim_zeros(p, "b")
-    zeros, n = len(p) - len(inner), len(inner) - 1
-    if n < 1:
-        return np.zeros(builtins.max(zeros, 0))
-    companion = np.eye(n, k=-1)
-    companion[0] = -inner[1:] / inner[0]
-    found = np.linalg.eigvals(companion)
-    return np.concatenate([found, np.zeros(zeros)]) if zeros else found
-
-
-def polyder(p, m=1):
-    p = np._as(p)
-    for _ in range(m):
-        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
-    return p
-
-
-def polyint(p, m=1, k=0):
-    p = np._as(p)
-    for _ in range(m):
-        p = np.append(p / np.arange(len(p), 0, -1), k)
-    return p
 
 
 def fix(x):
@@ -455,18 +453,19 @@ def modf(x):
 
 
 def copysign(x1, x2):
-    return np.where(signbit(x2), -np.absolute(x1), np.absolute(x1))
+    size = np.absolute(np.multiply(x1, 1.0))
+    return np._scalar(np.where(signbit(x2), -size, size))
 
 
 def signbit(x):
     # The sign of zero shows in what one is divided by it.
     x = np._as(x)
     with np.errstate(divide="ignore"):
-        return np.less(x, 0) | (np.equal(x, 0) & np.less(np.divide(1.0, x), 0))
+        return np._scalar(np.less(x, 0) | (np.equal(x, 0) & np.less(np.divide(1.0, x), 0)))
 
 
 def _whole(made):
-    return made if made.ndim else np.int64(made.tolist())
+    return np._scalar(made)
 
 
 def promote_types(type1, type2):
@@ -489,24 +488,20 @@ def isposinf(x):
     return np.equal(x, math.inf)
 
 
-def ediff1d(ary):
-    return np.diff(np._as(ary).reshape(-1))
+def ediff1d(ary, to_end=None, to_begin=None):
+    made = np.diff(np._as(ary).reshape(-1))
+    return np.concatenate([np._as(v).reshape(-1).astype(made.dtype) for v in (to_begin, made, to_end) if v is not None])
 
 
 def resize(a, new_shape):
     a, n = np._as(a).reshape(-1), math.prod([new_shape] if isinstance(new_shape, int) else new_shape)
+    if not a.size:
+        return np.zeros(new_shape, a.dtype)
     return np.tile(a, -(-n // a.size))[:n].reshape(new_shape)
 
 
 def iterable(y):
     return hasattr(y, "__iter__")
-
-
-def unwrap(p):
-    p = np._as(p)
-    steps = np.diff(p)
-    turns = np.cumsum(np.concatenate([np.zeros(1), -np.round((steps) / (2 * math.pi))]))
-    return p + turns * (2 * math.pi)
 
 
 def trim_zeros(filt, trim="fb"):
@@ -515,17 +510,7 @@ def trim_zeros(filt, trim="fb"):
         values.pop(0)
     while "b" in trim and values and values[-1] == 0:
         values.pop()
-    return np.array(values)
-
-
-def _window(a, b, c):
-    def window(M):
-        n = np.arange(M) * (2 * math.pi / builtins.max(M - 1, 1))
-        return a - b * np.cos(n) + c * np.cos(2 * n)
-    return window
-
-
-hanning, hamming, blackman = _window(0.5, 0.5, 0.0), _window(0.54, 0.46, 0.0), _window(0.42, 0.5, 0.08)
+    return values if isinstance(filt, list) else tuple(values) if isinstance(filt, tuple) else np.array(values, filt.dtype)
 
 
 def block(arrays):
@@ -534,10 +519,15 @@ def block(arrays):
     return np.concatenate([np._as(a) for a in arrays], -1) if isinstance(arrays, list) else np._as(arrays)
 
 
-def array2string(a, max_line_width=None, precision=None, suppress_small=None, separator=" ", **others):
+def array2string(a, max_line_width=None, precision=None, suppress_small=None, separator=" ", prefix="", *, formatter=None, threshold=None,
+                 edgeitems=None, sign=None, floatmode=None, suffix="", legacy=None):
     from numpy import _print
-    with printoptions(precision=precision, suppress=suppress_small, linewidth=max_line_width, **others):
-        return _print._scalar(a) if a.ndim == 0 else _print._text(a, separator, "")
+    with printoptions(precision=precision, suppress=suppress_small, linewidth=max_line_width, formatter=formatter, threshold=threshold,
+                      edgeitems=edgeitems, sign=sign, floatmode=floatmode):
+        if not a.ndim:
+            write = _print.chosen(a.dtype) if not hasattr(a, "_formatter") else None
+            return write(a.item()) if write else _print._scalar(a)
+        return _print._text(a, separator, " " * len(prefix))
 
 
 class printoptions:
@@ -546,13 +536,20 @@ class printoptions:
 
     def __enter__(self):
         from numpy import _print
-        self._before = dict(_print._options) if hasattr(_print, "_options") else {}
+        self._before = dict(_print._options)
         np.set_printoptions(**self._settings)
-        return self
+        return get_printoptions()
 
     def __exit__(self, *exc):
-        np.set_printoptions(**self._before)
+        from numpy import _print
+        _print._options.update(self._before)
         return False
+
+
+def get_printoptions():
+    from numpy import _print
+    return {**dict.fromkeys("precision threshold edgeitems linewidth suppress nanstr infstr formatter sign floatmode legacy override_repr".split()),
+            "nanstr": "nan", "infstr": "inf", "legacy": False, **_print._options}
 
 
 def require(a, dtype=None, requirements=None):
@@ -569,30 +566,40 @@ intc, uintp, longlong, byte, short, ubyte, ushort = np.int32, np.uint32, np.int6
 True_, False_ = True, False
 
 
-inexact, signedinteger, unsignedinteger = np.floating, np.integer, np.integer
-
-
 def conj(x):
-    return x
+    return np._as(x).conj() if not isinstance(x, complex) else x.conjugate()
 
 
-real = conj
+conjugate = conj
 
 
-def imag(x):
-    return np.zeros_like(x)
+def real(val):
+    return val.real if hasattr(val, "real") else np._as(val).real
+
+
+def imag(val):
+    return val.imag if hasattr(val, "imag") else np._as(val).imag
 
 
 def isreal(x):
-    return np.ones_like(x, "bool")
+    return np.equal(imag(x), 0)
+
+
+def iscomplex(x):
+    return np.not_equal(imag(x), 0)
 
 
 def iscomplexobj(x):
-    return False
+    return isinstance(x, complex) or getattr(np._as(x), "dtype", np.float64).kind == "c"
 
 
 def isrealobj(x):
-    return True
+    return not iscomplexobj(x)
+
+
+def angle(z, deg=False):
+    made = np.arctan2(imag(z), real(z))
+    return np.multiply(made, 180 / math.pi) if deg else made
 
 
 def astype(x, dtype):
@@ -611,7 +618,7 @@ def rollaxis(a, axis, start=0):
 def nextafter(x1, x2):
     a, b = broadcast_arrays(np._as(x1), np._as(x2))
     made = np.array([math.nextafter(x, y) for x, y in zip(a.reshape(-1).tolist(), b.reshape(-1).tolist())]).reshape(a.shape)
-    return np._scalar(made) if not made.shape else made
+    return np._scalar(made)
 
 
 def array_split(ary, sections, axis=0):
@@ -625,10 +632,12 @@ def array_split(ary, sections, axis=0):
 
 def roll(a, shift, axis=None):
     a = np._as(a)
-    flat = a.reshape(-1) if axis is None else a
-    axis = 0 if axis is None else np._axis_of(axis, a.ndim)
-    n = flat.shape[axis]
-    return np.take(flat, (np.arange(n) - shift) % n, axis).reshape(a.shape)
+    if axis is None:
+        return roll(a.reshape(-1), np.sum(shift), 0).reshape(a.shape)
+    for n, d in np.broadcast(shift, axis):
+        d = np._axis_of(int(d), a.ndim)
+        a = np.take(a, (np.arange(a.shape[d]) - int(n)) % builtins.max(a.shape[d], 1), d)
+    return a
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
@@ -636,7 +645,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     most = float(np.finfo(x.dtype).max) if x.dtype.kind == "f" else 0.0
     x = np.where(np.isnan(x), nan, x)
     x = np.where(np.equal(x, np.inf), most if posinf is None else posinf, x)
-    return np.where(np.equal(x, -np.inf), -most if neginf is None else neginf, x)
+    return np._scalar(np.where(np.equal(x, -np.inf), -most if neginf is None else neginf, x))
 
 
 __all__ = [name for name in __all__ if name in globals()]

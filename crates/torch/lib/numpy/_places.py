@@ -1,26 +1,36 @@
 """Places of elements: indices, grids, orders and sets."""
 
 import builtins
+import math
 import numpy as np
 
 __all__ = """ix_ indices fromfunction take_along_axis put_along_axis tri tril_indices triu_indices diag_indices fill_diagonal unravel_index ravel_multi_index
-ndindex ndenumerate argpartition partition lexsort digitize histogram2d union1d intersect1d setdiff1d setxor1d diagonal
-trace delete insert r_ c_ mgrid ogrid""".split()
+ndindex ndenumerate argpartition partition lexsort digitize union1d intersect1d setdiff1d setxor1d diagonal
+trace delete insert r_ c_ mgrid ogrid
+meshgrid triu tril diag bincount""".split()
 
 
-def diagonal(a, offset=0):
-    return np.diag(np._as(a), offset)
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    a = np.moveaxis(np._as(a), (axis1, axis2), (-2, -1))
+    rows, columns = a.shape[-2:]
+    n = builtins.max(builtins.min(rows + builtins.min(offset, 0), columns - builtins.max(offset, 0)), 0)
+    at = np.arange(n)
+    return a[..., at - builtins.min(offset, 0), at + builtins.max(offset, 0)]
 
 
-def trace(a, offset=0):
-    return np.diag(np._as(a), offset).sum()
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
+    return diagonal(a, offset, axis1, axis2).sum(-1, dtype)
 
 
 def _places(obj, n):
     if isinstance(obj, slice):
         return list(range(n))[obj]
-    obj = [obj] if isinstance(obj, int) else np._as(obj).tolist()
-    return [i % n for i in obj]
+    given = [obj] if isinstance(obj, int) else np._as(obj)
+    obj = given if isinstance(given, list) else given.nonzero()[0].tolist() if given.dtype.name == "bool" else given.reshape(-1).tolist()
+    for i in obj:
+        if not -n <= i < n:
+            raise IndexError(f"index {i} is out of bounds for axis 0 with size {n}")
+    return [int(i) % n for i in obj]
 
 
 def delete(arr, obj, axis=None):
@@ -37,31 +47,55 @@ def insert(arr, obj, values, axis=None):
     if axis is None:
         arr, axis = arr.reshape(-1), 0
     axis = np._axis_of(axis, arr.ndim)
-    at = obj if obj >= 0 else obj + arr.shape[axis]
-    shape = list(arr.shape)
-    shape[axis] = 1 if np._as(values).ndim < arr.ndim or arr.ndim == 1 and np._as(values).ndim == 0 else np._as(values).shape[axis]
-    if arr.ndim == 1:
-        shape[0] = np._as(values).size
-    middle = np.broadcast_to(np._as(values).astype(arr.dtype).reshape(-1) if arr.ndim == 1 else np.expand_dims(np._as(values), axis)
-                             if np._as(values).ndim == arr.ndim - 1 and np._as(values).ndim else np._as(values), tuple(shape)).astype(arr.dtype)
-    return np.concatenate([np.take(arr, list(range(at)), axis), middle, np.take(arr, list(range(at, arr.shape[axis])), axis)], axis)
+    arr = np.moveaxis(arr, axis, 0)
+    n, values = arr.shape[0], np._as(values)
+    one = isinstance(obj, int)
+    at = [obj] if one else _places(obj, n) if isinstance(obj, slice) else np._as(obj).reshape(-1)
+    at = at.nonzero()[0].tolist() if hasattr(at, "dtype") and at.dtype.name == "bool" else list(at)
+    for i in at:
+        if not -n <= i <= n:
+            raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+    at = [int(i) + n if i < 0 else int(i) for i in at]
+    if one and values.ndim == arr.ndim:
+        # One place takes as many as there are.
+        values = values if arr.ndim == 1 else np.moveaxis(values, axis, 0)
+        at = at * values.shape[0]
+    elif one or values.ndim < arr.ndim:
+        values = values.reshape((1,) + values.shape) if one and arr.ndim > 1 else values if arr.ndim == 1 else np.moveaxis(
+            np.broadcast_to(values, tuple(np.moveaxis(arr[:1], 0, axis).shape)), axis, 0)
+    else:
+        values = np.moveaxis(values, axis, 0)
+    values = np.broadcast_to(values, (len(at),) + arr.shape[1:]).astype(arr.dtype)
+    order = sorted(range(len(at)), key=lambda i: at[i])
+    both, places, next = np.concatenate([arr, values]), [], 0
+    for i in range(n + 1):
+        while next < len(order) and at[order[next]] == i:
+            places.append(n + order[next])
+            next += 1
+        places += [i] if i < n else []
+    return np.moveaxis(np.take(both, places, 0), 0, axis)
 
 
 def union1d(ar1, ar2):
     return np.unique(np.concatenate([np._as(ar1).reshape(-1), np._as(ar2).reshape(-1)]))
 
 
-def intersect1d(ar1, ar2):
-    first = np.unique(ar1)
-    return first[np.isin(first, ar2)]
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    first, at = np.unique(ar1, return_index=True)
+    kept = np.isin(first, ar2)
+    made = first[kept]
+    if not return_indices:
+        return made
+    second, there = np.unique(ar2, return_index=True)
+    return made, at[kept], there[np.searchsorted(second, made)]
 
 
-def setdiff1d(ar1, ar2):
+def setdiff1d(ar1, ar2, assume_unique=False):
     first = np.unique(ar1)
     return first[np.logical_not(np.isin(first, ar2))]
 
 
-def setxor1d(ar1, ar2):
+def setxor1d(ar1, ar2, assume_unique=False):
     return np.sort(np.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
 
 
@@ -75,20 +109,6 @@ def digitize(x, bins, right=False):
     return np.searchsorted(bins, x, "left" if right else "right")
 
 
-def histogram2d(x, y, bins=10, range=None):
-    bins = (bins, bins) if isinstance(bins, int) else bins
-    x, y = np._as(x), np._as(y)
-    edges = [np.linspace(v.min() if range is None else range[i][0], v.max() if range is None else range[i][1], n + 1)
-             for i, (v, n) in enumerate(zip((x, y), bins))]
-    made = np.zeros(tuple(bins))
-    for a, b in zip(x.tolist(), y.tolist()):
-        i, j = [int(np.searchsorted(e, v, "right")) - 1 for e, v in zip(edges, (a, b))]
-        i, j = i - (a == edges[0][-1]), j - (b == edges[1][-1])
-        if 0 <= i < bins[0] and 0 <= j < bins[1]:
-            made[i, j] += 1
-    return made, edges[0], edges[1]
-
-
 def ix_(*args):
     made = []
     for i, a in enumerate(args):
@@ -98,24 +118,24 @@ def ix_(*args):
     return tuple(made)
 
 
-def indices(dimensions):
-    grids = np.meshgrid(*[np.arange(n) for n in dimensions], indexing="ij")
-    return np.stack(list(grids))
+def indices(dimensions, dtype=int, sparse=False):
+    grids = np.meshgrid(*[np.arange(n, dtype=dtype) for n in dimensions], indexing="ij", sparse=sparse)
+    return grids if sparse else np.stack(list(grids))
 
 
-def fromfunction(function, shape, dtype=float):
-    return function(*[g.astype(dtype) for g in indices(shape)])
+def fromfunction(function, shape, dtype=float, **kwargs):
+    return function(*[g.astype(dtype) for g in indices(shape)], **kwargs)
 
 
-def argpartition(a, kth, axis=-1):
+def argpartition(a, kth, axis=-1, kind=None, order=None):
     return np.argsort(a, axis)
 
 
-def partition(a, kth, axis=-1):
+def partition(a, kth, axis=-1, kind=None, order=None):
     return np.sort(a, axis)
 
 
-def lexsort(keys):
+def lexsort(keys, axis=-1):
     order = list(range(len(keys[0])))
     for key in keys:
         values = np._as(key).tolist()
@@ -158,24 +178,32 @@ def diag_indices(n, ndim=2):
 
 
 def fill_diagonal(a, val, wrap=False):
-    n = builtins.min(a.shape)
-    a[np.arange(n), np.arange(n)] = val
+    at = np.arange(builtins.min(a.shape))
+    a[(at,) * a.ndim] = np.resize(val, at.shape) if np.ndim(val) else val
 
 
-def unravel_index(indices, shape):
-    one = isinstance(indices, int)
-    left, made = np.array([indices])[0] if one else np._as(indices), []
-    for n in reversed(shape):
-        made.insert(0, left % n)
+def unravel_index(indices, shape, order="C"):
+    shape = (shape,) if isinstance(shape, int) else shape
+    left, made = np.array(indices), []
+    if np.any(left >= math.prod(shape)) or np.any(left < 0):
+        wrong = int(left.reshape(-1)[np.argmax(np.logical_or(left >= math.prod(shape), left < 0).reshape(-1))])
+        raise ValueError(f"index {wrong} is out of bounds for array with size {math.prod(shape)}")
+    for n in reversed(shape) if order == "C" else shape:
+        made.append(left % n)
         left = left // n
-    return tuple([m if one else np._as(m) for m in made])
+    made = made[::-1] if order == "C" else made
+    return tuple([np._scalar(np._as(m)) for m in made])
 
 
-def ravel_multi_index(multi_index, dims):
-    made = 0
-    for i, n in zip(multi_index, dims):
+def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+    parts, made = [np._as(i) for i in multi_index], 0
+    for i, n in zip(parts, dims):
+        if mode == "raise" and np.any(np.logical_or(i < 0, i >= n)):
+            raise ValueError("invalid entry in coordinates array")
+    parts = [np.clip(i, 0, n - 1) if mode == "clip" else i % n for i, n in zip(parts, dims)]
+    for i, n in zip(parts, dims) if order == "C" else list(zip(parts, dims))[::-1]:
         made = made * n + i
-    return made
+    return np._scalar(np._as(made))
 
 
 def ndindex(*shape):
@@ -191,37 +219,103 @@ def ndenumerate(arr):
     return iter([(place, arr[place]) for place in ndindex(arr.shape)])
 
 
+def meshgrid(*xi, indexing="xy", sparse=False, copy=True):
+    xs = [np._as(x) for x in xi]
+    n = len(xs)
+    out = []
+    for i, x in enumerate(xs):
+        place = 1 - i if indexing == "xy" and i < 2 and n > 1 else i
+        sizes = [len(v) for v in xs]
+        if indexing == "xy" and n > 1:
+            sizes[0], sizes[1] = sizes[1], sizes[0]
+        x = x.reshape([-1 if d == place else 1 for d in range(n)])
+        out.append(x if sparse else np.broadcast_to(x, sizes).copy() if isinstance(x, np.ndarray) else x._view(np.broadcast_to(x._places, sizes)))
+    return tuple(out)
+
+
+def triu(m, k=0):
+    m = np._as(m)
+    n, c = m.shape[-2:]
+    return np.where(np.arange(n).reshape(-1, 1) + k <= np.arange(c), m, 0)
+
+
+def tril(m, k=0):
+    m = np._as(m)
+    n, c = m.shape[-2:]
+    return np.where(np.arange(n).reshape(-1, 1) + k >= np.arange(c), m, 0)
+
+
+def diag(v, k=0):
+    v = np._as(v)
+    if v.ndim == 2:
+        return diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = len(v) + abs(k)
+    made, at = np.zeros((n, n), v.dtype), np.arange(len(v))
+    made[at + builtins.max(-k, 0), at + builtins.max(k, 0)] = v
+    return made
+
+
+def bincount(x, /, weights=None, minlength=0):
+    values = np._as(x).astype("int64").tolist()
+    if builtins.min(values, default=0) < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    out = [0] * builtins.max(minlength, builtins.max(values, default=-1) + 1)
+    for v, w in zip(values, [1] * len(values) if weights is None else np._as(weights).tolist()):
+        out[v] += w
+    return np.array(out, np.int64 if weights is None else np.float64)
+
+
+def _range(p):
+    """The numbers of a slice; a complex step says how many there are."""
+    start, step = p.start or 0, 1 if p.step is None else p.step
+    return np.linspace(start, p.stop, int(abs(step))) if isinstance(step, complex) else np.arange(start, p.stop, step)
+
+
 class _Joined:
-    """`np.r_[..]` and `np.c_[..]`."""
+    """`np.r_[..]` and `np.c_[..]`; a text before the parts says along which axis, of how many dimensions and where a part's own begin."""
 
     def __init__(self, columns):
         self._columns = columns
 
     def __getitem__(self, parts):
-        parts = parts if isinstance(parts, tuple) else (parts,)
+        parts = list(parts) if isinstance(parts, tuple) else [parts]
+        axis, rank, first = (-1, 2, 0) if self._columns else (0, 1, -1)
+        if isinstance(parts[0], str):
+            given = parts.pop(0)
+            if given in ("r", "c"):
+                raise NotImplementedError(f"numpy.r_[{given!r}, ..]: matrices")
+            axis, rank, first = [int(n) for n in given.split(",")] + [rank, first][given.count(","):]
         made = []
         for p in parts:
-            if isinstance(p, slice):
-                start, step = p.start or 0, 1 if p.step is None else p.step
-                p = np.arange(start, p.stop, step)
-            made.append(np.atleast_1d(np._as(p)))
-        return np.column_stack(made) if self._columns else np.concatenate(made)
+            a = np._as(_range(p) if isinstance(p, slice) else p)
+            missing = rank - a.ndim
+            if missing > 0:
+                # As many dimensions before a part's own as `first` says, counted from the last one's end.
+                before = first if first >= 0 else missing + first + 1
+                before = builtins.min(builtins.max(before, 0), missing)
+                before = 0 if self._columns and first == 0 else before
+                a = a.reshape((1,) * before + a.shape + (1,) * (missing - before))
+            made.append(a)
+        return np.concatenate(made, axis)
 
 
 r_, c_ = _Joined(False), _Joined(True)
 
 
 class _Grid:
-    """`np.mgrid[..]` and `np.ogrid[..]`: a complex step, which counts points, is not there."""
+    """`np.mgrid[..]` and `np.ogrid[..]`."""
 
     def __init__(self, whole):
         self._whole = whole
 
     def __getitem__(self, parts):
-        one = isinstance(parts, slice)
-        axes = [np.arange(p.start or 0, p.stop, 1 if p.step is None else p.step) for p in ([parts] if one else parts)]
-        if one:
-            return axes[0]
+        if isinstance(parts, slice):
+            return _range(parts)
+        axes = [_range(p) for p in parts]
+        kind = np.result_type(*axes)
+        axes = [a.astype(kind) for a in axes]
         return np.stack(list(np.meshgrid(*axes, indexing="ij"))) if self._whole else ix_(*axes)
 
 

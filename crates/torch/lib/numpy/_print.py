@@ -2,12 +2,30 @@
 
 import math
 
-_options = {"precision": 8, "threshold": 1000, "edgeitems": 3, "linewidth": 75, "suppress": False}
+_options = {"precision": 8, "threshold": 1000, "edgeitems": 3, "linewidth": 75, "suppress": False, "formatter": None, "floatmode": "maxprec",
+            "sign": "-", "legacy": False}
+# Settings that are not there, but for these values.
+_ONLY = {"floatmode": ("maxprec", "fixed"), "sign": ("-",), "legacy": (False, "1.25"), "nanstr": ("nan",), "infstr": ("inf",)}
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, suppress=None, **others):
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth, "suppress": suppress}
-    _options.update({k: v for k, v in given.items() if v is not None})
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, suppress=None, nanstr=None, infstr=None, formatter=None,
+                     sign=None, floatmode=None, *, legacy=None, override_repr=None):
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth, "suppress": suppress,
+             "floatmode": floatmode, "sign": sign, "legacy": legacy, "nanstr": nanstr, "infstr": infstr}
+    for name, values in _ONLY.items():
+        if given[name] is not None and given[name] not in values:
+            raise NotImplementedError(f"numpy.set_printoptions({name}={given[name]!r}); there are {', '.join(map(repr, values))}")
+    _options.update({k: v for k, v in given.items() if v is not None and k in _options}, formatter=formatter)
+
+
+_FAMILIES = {"b": ("bool",), "i": ("int", "int_kind"), "u": ("int", "int_kind"), "f": ("float", "float_kind"), "c": ("complexfloat", "complex_kind"),
+             "U": ("numpystr", "str_kind"), "S": ("numpystr", "str_kind"), "O": ("object",), "M": ("datetime",), "m": ("timedelta",)}
+
+
+def chosen(dtype):
+    """The function that the `formatter` has for a type; `None` where it has none."""
+    given = _options["formatter"] or {}
+    return next((given[name] for name in (*reversed(_FAMILIES.get(dtype.kind, ())), "all") if given.get(name)), None)
 
 
 def _np():
@@ -61,7 +79,7 @@ def _formatter(values, kind):
         write = lambda v: repr(str(v)) if kind[0] == "d" or v.n is None else str(v.n)
         wide = max([len(write(v)) for v in values], default=0)
         return lambda v: write(v).rjust(wide)
-    if kind[0] in "<oS":
+    if kind[0] in "<o|":
         return lambda v: f"list({v!r})" if type(v) is list else repr(v)
     if not kind.startswith("float"):
         wide = max([len(str(v)) for v in values], default=0)
@@ -70,8 +88,9 @@ def _formatter(values, kind):
     finite = [v for v in values if v == v and abs(v) != math.inf]
     sizes = [abs(v) for v in finite if v != 0]
     precision = _options["precision"]
+    most = {"float16": 1e3, "float32": 1e6}.get(kind, 1e8)
     exponents = bool(sizes) and not _options["suppress"] and (
-        max(sizes) >= 1e8 or min(sizes) < 1e-4 or max(sizes) / min(sizes) > 1000.0)
+        max(sizes) >= most or min(sizes) < 1e-4 or max(sizes) / min(sizes) > 1000.0)
     exponents = exponents or (bool(sizes) and max(sizes) >= 1e8)
     if exponents:
         def length(v):
@@ -92,10 +111,13 @@ def _formatter(values, kind):
     else:
         parts = [_positional(v, single, precision) for v in finite]
         left, right = max([len(w) for w, _ in parts], default=0), max([len(p) for _, p in parts], default=0)
+        fill = " "
+        if _options["floatmode"] == "fixed":
+            right, fill = precision, "0"
 
         def write(v):
             whole, part = _positional(v, single, precision)
-            return whole.rjust(left) + "." + part.ljust(right)
+            return whole.rjust(left) + "." + part.ljust(right, fill)
         wide = left + 1 + right
     odd = [("nan" if v != v else "inf" if v > 0 else "-inf") for v in values if v != v or abs(v) == math.inf]
     wide = max([wide] + [len(t) for t in odd])
@@ -122,7 +144,8 @@ def _text(array, separator, prefix):
         return [shown(p, dims[1:]) for p in part]
     tree = shown(nested, shape)
     values = [v for v in _flat(tree) if v is not ...]
-    write = array._formatter(values) if hasattr(array, "_formatter") else _formatter(values, kind)
+    write = array._formatter(values) if hasattr(array, "_formatter") else chosen(array.dtype) or _formatter(values, kind)
+    gap = separator[len(separator.rstrip()):]
     width = _options["linewidth"]
 
     def rows(part, depth, indent):
@@ -132,14 +155,14 @@ def _text(array, separator, prefix):
                 last = i + 1 == len(part)
                 word = ("..." if v is ... else write(v)) + ("" if last else separator.rstrip())
                 # The closing brackets of the last element count to its width.
-                if line and len(indent) + len(line) + 1 + len(word) + (rank if last else 0) > width:
+                if line and len(indent) + len(line) + len(gap) + len(word) + (rank if last else 0) > width:
                     lines.append(line)
                     line = ""
-                line += (" " if line else "") + word
+                line += (gap if line else "") + word
             lines.append(line)
             return "[" + ("\n" + indent).join(lines) + "]"
-        gap = separator.rstrip() + "\n" * (depth - 1) + indent
-        return "[" + gap.join(["..." if p is ... else rows(p, depth - 1, indent + " ") for p in part]) + "]"
+        between = separator.rstrip() + "\n" * (depth - 1) + indent
+        return "[" + between.join(["..." if p is ... else rows(p, depth - 1, indent + " ") for p in part]) + "]"
     rank = len(shape)
     return rows(tree, rank, prefix + " ")
 
@@ -157,23 +180,26 @@ def _scalar(array):
     if not isinstance(value, float) or value != value or abs(value) == math.inf or array.dtype.name == "float64":
         return str(value)
     mantissa, exponent = _digits(value, array.dtype.name)
-    if -4 <= exponent < 16:
+    if -4 <= exponent < {"float16": 3, "float32": 6}[array.dtype.name] and abs(value) >= 1e-4:
         whole, part = _positional(value, array.dtype.name, 20)
         return whole + "." + (part or "0")
     return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-def array_repr(array):
+def array_repr(array, max_line_width=None, precision=None, suppress_small=None):
+    if (max_line_width, precision, suppress_small) != (None, None, None):
+        with _np().printoptions(linewidth=max_line_width, precision=precision, suppress=suppress_small):
+            return array_repr(array)
     name = array.dtype.name
     if array.ndim == 0:
         tail = "" if name in ("float64", "int64", "bool") else f", dtype={name}"
-        text = _scalar(array)
+        text, tail = _formatter([array.item()], name)(array.item()).strip(), tail.replace(name, repr(name)) if name[0] in "<|dt" else tail
         return f"array({text[:-1] if text.endswith('.0') else text}{tail})"
     text = "array(" + _text(array, ", ", "      ")
     if 0 in array.shape and array.shape != (0,) or array.size > _options["threshold"] and "..." in text:
         text += f", shape={array.shape}"
     if name not in ("float64", "int64", "bool", "complex128") or array.size == 0:
-        name = repr(name) if name[0] in "<dt" else name
+        name = repr(name) if name[0] in "<|dt" else name
         last = len(text.rsplit("\n", 1)[-1])
         text += ("," + (" " if last + len(f"dtype={name}") + 2 <= _options["linewidth"] else "\n      ")) + f"dtype={name}"
     return text + ")"

@@ -106,16 +106,19 @@ def tensordot(a, b, axes=2):
     rows = [d for d in range(a.ndim) if d not in left]
     columns = [d for d in range(b.ndim) if d not in right]
     n = math.prod([a.shape[d] for d in left])
-    made = np.transpose(a, rows + left).reshape(-1, n) @ np.transpose(b, right + columns).reshape(n, -1)
-    return made.reshape(tuple([a.shape[d] for d in rows] + [b.shape[d] for d in columns]))
+    x, y = np.transpose(a, rows + left).reshape(-1, n), np.transpose(b, right + columns).reshape(n, -1)
+    made = (x[:, :, None] * y[None]).sum(1) if _complex(x, y) else x @ y
+    made = np._as(made).reshape(tuple([a.shape[d] for d in rows] + [b.shape[d] for d in columns]))
+    return made if made.ndim else np._scalar(made[()])
 
 
 def kron(a, b):
     a, b = np._as(a), np._as(b)
-    if a.ndim == 1 and b.ndim == 1:
-        return (a[:, None] * b[None, :]).reshape(-1)
-    made = a[:, None, :, None] * b[None, :, None, :]
-    return made.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
+    rank = builtins.max(a.ndim, b.ndim)
+    a, b = [v.reshape((1,) * (rank - v.ndim) + v.shape) for v in (a, b)]
+    sizes = [n for pair in zip(a.shape, b.shape) for n in pair]
+    made = a.reshape([n if d % 2 == 0 else 1 for d, n in enumerate(sizes)]) * b.reshape([n if d % 2 else 1 for d, n in enumerate(sizes)])
+    return made.reshape([n * m for n, m in zip(a.shape, b.shape)])
 
 
 def cross(a, b, axis=-1):
@@ -123,20 +126,40 @@ def cross(a, b, axis=-1):
     return np.moveaxis(np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]), 0, axis)
 
 
-def dot(a, b):
-    a, b = np._operand(a), np._operand(b)
-    return _numpy.matmul(a, b) if isinstance(a, ndarray) and isinstance(b, ndarray) and a.ndim and b.ndim else a * b
+def _complex(*arrays):
+    return any([getattr(a, "dtype", None) is not None and a.dtype.kind in "cO" for a in arrays])
 
 
-def matmul(a, b):
-    return _numpy.matmul(np._as(a), np._as(b))
+def dot(a, b, out=None):
+    a, b = np._as(a), np._as(b)
+    if not a.ndim or not b.ndim:
+        return np._given(np.multiply(a, b), out, None)
+    if b.ndim > 2 or _complex(a, b):
+        return np._given(tensordot(a, b, ((a.ndim - 1,), (builtins.max(b.ndim - 2, 0),))), out, None)
+    return np._given(np._scalar(_numpy.matmul(a, b)), out, None)
 
 
-def outer(a, b):
-    return np._as(a).reshape(-1, 1) * np._as(b).reshape(1, -1)
+def matmul(a, b, out=None, dtype=None):
+    a, b = np._as(a), np._as(b)
+    if _complex(a, b):
+        if a.ndim > 2 or b.ndim > 2:
+            raise NotImplementedError("numpy.matmul of batches of complex matrices")
+        return dot(a, b)
+    return np._given(np._scalar(_numpy.matmul(a, b)), out, dtype)
 
 
-inner = vdot = dot
+def inner(a, b):
+    a, b = np._as(a), np._as(b)
+    return np.multiply(a, b) if not a.ndim or not b.ndim else tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))
+
+
+def vdot(a, b):
+    a, b = np._as(a), np._as(b)
+    return dot(a.reshape(-1).conj(), b.reshape(-1))
+
+
+def outer(a, b, out=None):
+    return np._given(np._as(a).reshape(-1, 1) * np._as(b).reshape(1, -1), out, None)
 
 
 def shape(a):

@@ -1,7 +1,7 @@
 """Structured types: an array for each field, all of one shape."""
 
 import numpy as np
-from numpy._objects import ObjectArray, _Kind, made_of
+from numpy._objects import ObjectArray, _Kind, _converted
 from numpy._print import _formatter
 
 _SHORT = {"bool": "?", "int8": "i1", "uint8": "u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4", "int64": "<i8",
@@ -9,7 +9,7 @@ _SHORT = {"bool": "?", "int8": "i1", "uint8": "u1", "int16": "<i2", "uint16": "<
 
 
 def is_structured(kind):
-    return isinstance(kind, (list, Fields)) or isinstance(kind, str) and "," in kind
+    return isinstance(kind, (list, dict, Fields)) or isinstance(kind, str) and "," in kind
 
 
 class Fields(np.dtype):
@@ -19,13 +19,22 @@ class Fields(np.dtype):
         if isinstance(kind, Fields):
             self._types = kind._types
         else:
+            kind = list(zip(kind["names"], kind["formats"])) if isinstance(kind, dict) else kind
             pairs = [(f"f{i}", k.strip()) for i, k in enumerate(kind.split(","))] if isinstance(kind, str) else kind
-            self._types = {name: _element(k) for name, k in pairs}
-        self.name = str([(n, _SHORT.get(k.name, k.name)) for n, k in self._types.items()])
+            if [p for p in pairs if len(p) > 2 and p[2] not in (1, ())]:
+                raise NotImplementedError("fields that are arrays in a structured type")
+            self._types = {p[0]: _element(p[1]) for p in pairs}
+        self.name = str([(n, _SHORT.get(k.name) or k.short) for n, k in self._types.items()])
 
     names = property(lambda self: tuple(self._types))
     kind = property(lambda self: "V")
     itemsize = property(lambda self: sum([k.itemsize for k in self._types.values()]))
+    descr = property(lambda self: [(n, k.str) for n, k in self._types.items()])
+    fields = property(lambda self: {n: (k, sum([o.itemsize for o in list(self._types.values())[:i]])) for i, (n, k) in enumerate(self._types.items())})
+    str = property(lambda self: f"|V{self.itemsize}")
+
+    def __reduce__(self):
+        return np.dtype, (self.descr,)
 
     def __getitem__(self, name):
         return list(self._types.values())[name] if isinstance(name, int) else self._types[name]
@@ -44,20 +53,16 @@ class Fields(np.dtype):
 
 
 def _element(kind):
-    try:
-        return np.dtype(kind)
-    except TypeError:
-        name = str(getattr(kind, "__name__", kind)).lstrip("<")
-        if name[:1] not in "UO" and name not in ("str", "object"):
-            raise TypeError(f"data type {kind!r} not understood; fields are numbers, texts of a length and objects")
-        return _Kind("object" if name in ("O", "object") else "<" + (name if name[0] == "U" and name != "U" else "U0"))
+    made = np.dtype(kind)
+    if made.names:
+        raise NotImplementedError("fields of fields in a structured type")
+    return made
 
 
 def _field(values, kind, shape):
     if not isinstance(kind, _Kind):
         return np.array(values, kind).reshape(shape)
-    convert = str if kind.kind == "U" else lambda v: v
-    return ObjectArray([convert(v) for v in values], np.arange(len(values)).reshape(shape), kind.name)
+    return ObjectArray(_converted(values, kind.name), np.arange(len(values)).reshape(shape), kind.name)
 
 
 def made(data, dtype):
@@ -77,7 +82,7 @@ def filled(shape, value, dtype):
     dtype = Fields(dtype)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     size = np.broadcast_shapes(shape) and int(np.prod(shape))
-    empty = lambda kind: "" if kind.kind == "U" and not value else value or 0
+    empty = lambda kind: {"U": "", "S": b""}.get(kind.kind, 0) if not value else value
     return Records({n: _field([empty(k)] * size, k, shape) for n, k in dtype._types.items()}, dtype)
 
 
@@ -109,6 +114,8 @@ class Records:
         if isinstance(key, str):
             self[key][...] = value
             return
+        if isinstance(value, list) and value and isinstance(value[0], (tuple, void)):
+            value = made([v.item() if isinstance(v, void) else v for v in value], self.dtype)
         values = list(value._parts.values()) if isinstance(value, Records) else list(value)
         for a, v in zip(self._parts.values(), values):
             a[key] = v
@@ -130,6 +137,37 @@ class Records:
     def copy(self):
         return self._those(lambda a: a.copy())
 
+    def __reduce__(self):
+        return _rebuilt, (self.tolist(), self.dtype.descr)
+
+    def __getattr__(self, name):
+        # As NumPy's record arrays have them.
+        if name.startswith("_") or name not in self._parts:
+            raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
+        return self._parts[name]
+
+    def ravel(self):
+        return self.reshape(-1)
+
+    def squeeze(self, axis=None):
+        return self._those(lambda a: a.squeeze(axis))
+
+    def _view(self, places):
+        return self._those(lambda a: a.reshape(-1)[places])
+
+    def sort(self, axis=-1, kind=None, order=None):
+        found = self._ordered("sort", axis, order).copy()
+        for n in self._parts:
+            self._parts[n][...] = found[n]
+
+    def __eq__(self, other):
+        made = True
+        for n in self.dtype.names:
+            made = np.logical_and(made, self[n] == other[n])
+        return made
+
+    __hash__ = None
+
     def _ordered(self, name, axis, order=None):
         order = self.dtype.names if order is None else [order] if isinstance(order, str) else order
         keys = list(zip(*[self[n].tolist() for n in order]))
@@ -145,6 +183,17 @@ class Records:
 
     def __str__(self):
         return np.array_str(self)
+
+
+def joined(arrays, axis):
+    return Records({n: np.concatenate([np._as(a)[n] for a in arrays], axis) for n in arrays[0].dtype.names}, arrays[0].dtype)
+
+
+class _rebuilt:
+    """What a pickle calls to make an array: of pickles' functions only classes are called."""
+
+    def __new__(cls, rows, kind):
+        return made(rows, kind)
 
 
 class void:

@@ -20,6 +20,8 @@ def axis_of(axis, rank, prefix=None):
 
 
 def reduced(name, a, axis, keepdims=False, ddof=0, initial=_NONE, where=True):
+    if hasattr(a, "_places"):
+        return _of_objects(name, a, axis, keepdims, where, initial)
     if axis is not None:
         for d in axis if isinstance(axis, (tuple, list)) else (axis,):
             axis_of(d, a.ndim)
@@ -37,6 +39,13 @@ def reduced(name, a, axis, keepdims=False, ddof=0, initial=_NONE, where=True):
         shape = np.shape(_numpy.reduce("sum", a, axis, keepdims, 0))
         return np.full(shape, initial, a.dtype)[()]
     return getattr(np, _GOES_ON[name])(_numpy.reduce(name, a, axis, keepdims, 0), initial)
+
+
+def _of_objects(name, a, axis, keepdims, where, initial):
+    if where is not True or initial is not _NONE or not hasattr(a, name) or isinstance(axis, (tuple, list)):
+        raise NotImplementedError(f"numpy.{name} of an array of {a.dtype} with these options")
+    made = getattr(a, name)(axis)
+    return made if not keepdims else np._as(made).reshape([1 if axis is None or d == axis % a.ndim else n for d, n in enumerate(a.shape)])
 
 
 def _of_some(name, a, axis, keepdims, ddof, where):

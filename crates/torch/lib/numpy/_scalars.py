@@ -54,10 +54,28 @@ class _Scalar:
     var = std
 
     def __repr__(self):
-        return f"np.{self._kind}({self._plain.__repr__(self)})"
+        from numpy._print import _options
+        return self._plain.__repr__(self) if _options["legacy"] else f"np.{self._kind}({self._plain.__repr__(self)})"
 
     def __str__(self):
         return self._plain.__repr__(self)
+
+    real, conjugate, conj = property(_itself), _itself, _itself
+    imag = property(lambda self: type(self)(0))
+    itemsize = nbytes = 8
+
+    def any(self, *args, **kwargs):
+        return bool(self)
+
+    all = any
+
+    def clip(self, *args, **kwargs):
+        import numpy
+        return numpy.clip(self, *args, **kwargs)
+
+    def __round__(self, digits=None):
+        made = builtins.round(self.item(), digits)
+        return made if digits is None else type(self)(made)
 
     def __reduce_ex__(self, protocol):
         return self._plain, (self.item(),)
@@ -115,6 +133,20 @@ def _arithmetic(name):
 for _name in "add sub mul truediv floordiv mod pow radd rsub rmul rtruediv rfloordiv rmod rpow".split():
     _arithmetic(f"__{_name}__")
 
+def _bitwise(name):
+    on_ints = getattr(builtins.int, name)
+
+    def of_int(self, other):
+        made = on_ints(self.item(), builtins.int(other)) if isinstance(other, builtins.int) else NotImplemented
+        return made if made is NotImplemented else number(made)
+    setattr(Int64, name, of_int)
+
+
+for _name in "and or xor lshift rshift rand ror rxor rlshift rrshift".split():
+    _bitwise(f"__{_name}__")
+Int64.__invert__ = lambda self: number(~self.item())
+
+
 for _class in (Float64, Int64):
     _class.__name__ = _class.__qualname__ = _class.__name__.lower()
     _class.__module__ = "numpy"
@@ -144,7 +176,9 @@ def number(value):
         return Float64(value)
     if kind is builtins.int:
         return Int64(value)
-    return _element(value) if kind is ndarray and not shape(value) and value.dtype.name in _KINDS else value
+    if kind is not ndarray or shape(value):
+        return value
+    return _element(value) if value.dtype.name in _KINDS else number(value.tolist())
 
 
 class _Kinds(type):
@@ -170,5 +204,29 @@ class generic(metaclass=_Kinds):
     _letters = "biufcUO"
 
 
-for _class in (floating, integer, Number, generic):
+class signedinteger(metaclass=_Kinds):
+    _letters = "i"
+
+
+class unsignedinteger(metaclass=_Kinds):
+    _letters = "u"
+
+
+class inexact(metaclass=_Kinds):
+    _letters = "fc"
+
+
+class complexfloating(metaclass=_Kinds):
+    _letters = "c"
+
+
+class flexible(metaclass=_Kinds):
+    _letters = "SUV"
+
+
+class character(metaclass=_Kinds):
+    _letters = "SU"
+
+
+for _class in (floating, integer, Number, generic, signedinteger, unsignedinteger, inexact, complexfloating, flexible, character):
     _class.__module__, _class.__qualname__ = "numpy", _class.__name__.lower()

@@ -27,9 +27,8 @@ def _each(function, a, others):
             lists.append([o] * a.size)
     items = [function(*v) for v in zip(a._flat(), *lists)]
     if items and isinstance(items[0], (list, bytes)):
-        made = ObjectArray(items, np.arange(len(items)).reshape(shape), "object" if isinstance(items[0], list) else "S")
-        return made
-    made = np.array(items)
+        return ObjectArray(items, np.arange(len(items)).reshape(shape), "object") if isinstance(items[0], list) else made_of(items).reshape(shape)
+    made = np.array(items) if items else a
     if isinstance(items[0] if items else "", tuple):
         return made.reshape(*shape, -1)
     made = made.reshape(*shape) if shape else made.reshape(-1)

@@ -1,4 +1,4 @@
-"""numpy.fft of one dimension."""
+"""numpy.fft."""
 
 import cmath
 import numpy as np
@@ -21,7 +21,8 @@ def _along(a, n, axis, norm, function):
     if a.ndim > 1:
         rows = np.moveaxis(a, axis, -1).reshape(-1, a.shape[axis]).tolist()
         made = np.array([_along(row, n, -1, norm, function).tolist() for row in rows])
-        return made.reshape(*[s for d, s in enumerate(a.shape) if d != axis % a.ndim], -1)
+        made = made.reshape(*[s for d, s in enumerate(a.shape) if d != axis % a.ndim], -1)
+        return np.moveaxis(made, -1, axis)
     values = [complex(v) for v in a.tolist()]
     return np.array(function(values, n, norm))
 
@@ -56,6 +57,38 @@ def irfft(a, n=None, axis=-1, norm=None):
     return _along(a, n, axis, norm, back)
 
 
+def _over(function):
+    """A transform along several axes, the last first."""
+    def several(a, s=None, axes=None, norm=None):
+        axes = list(range(-len(s) if s is not None else -np.ndim(a), 0)) if axes is None else list(axes)
+        sizes = [None] * len(axes) if s is None else list(s)
+        for n, axis in list(zip(sizes, axes))[::-1]:
+            a = function(a, n, axis, norm)
+        return a
+    return several
+
+
+fftn, ifftn = _over(fft), _over(ifft)
+
+
+def fft2(a, s=None, axes=(-2, -1), norm=None):
+    return fftn(a, s, axes, norm)
+
+
+def ifft2(a, s=None, axes=(-2, -1), norm=None):
+    return ifftn(a, s, axes, norm)
+
+
+def rfft2(a, s=None, axes=(-2, -1), norm=None):
+    sizes = [None, None] if s is None else s
+    return fft(rfft(a, sizes[1], axes[1], norm), sizes[0], axes[0], norm)
+
+
+def irfft2(a, s=None, axes=(-2, -1), norm=None):
+    sizes = [None, None] if s is None else s
+    return irfft(ifft(a, sizes[0], axes[0], norm), sizes[1], axes[1], norm)
+
+
 def fftfreq(n, d=1.0):
     return np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)]) / (n * d)
 
@@ -64,9 +97,15 @@ def rfftfreq(n, d=1.0):
     return np.arange(n // 2 + 1) / (n * d)
 
 
+def _shifted(x, axes, sign):
+    x = np.asarray(x)
+    axes = list(range(x.ndim)) if axes is None else [axes] if isinstance(axes, int) else list(axes)
+    return np.roll(x, [sign * (x.shape[d] // 2) for d in axes], axes)
+
+
 def fftshift(x, axes=None):
-    return np.roll(x, np.shape(x)[-1] // 2, -1 if axes is None else axes)
+    return _shifted(x, axes, 1)
 
 
 def ifftshift(x, axes=None):
-    return np.roll(x, -(np.shape(x)[-1] // 2), -1 if axes is None else axes)
+    return _shifted(x, axes, -1)

@@ -1,5 +1,6 @@
 """numpy.linalg: decompositions in float64."""
 
+from collections import namedtuple
 import _numpy
 import math
 import numpy as np
@@ -53,12 +54,9 @@ def slogdet(a):
     return SlogdetResult(_number(sign), _number(log))
 
 
-class SlogdetResult(tuple):
-    def __new__(cls, sign, logabsdet):
-        return tuple.__new__(cls, (sign, logabsdet))
-
-    sign = property(lambda self: self[0])
-    logabsdet = property(lambda self: self[1])
+SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
+QRResult, SVDResult = namedtuple("QRResult", "Q R"), namedtuple("SVDResult", "U S Vh")
+EigResult, EighResult = namedtuple("EigResult", "eigenvalues eigenvectors"), namedtuple("EighResult", "eigenvalues eigenvectors")
 
 
 def det(a):
@@ -71,33 +69,50 @@ def cholesky(a, *, upper=False):
 
 
 def qr(a, mode="reduced"):
-    q, r = _numpy.matrices("qr", _floats(a))
-    return r if mode == "r" else (q, r)
+    if mode not in ("reduced", "complete", "r"):
+        raise NotImplementedError(f"numpy.linalg.qr(mode={mode!r})")
+    a = _floats(a)
+    q, r = _numpy.matrices("qr", a)
+    if mode == "complete" and a.shape[-2] > a.shape[-1]:
+        q = _completed(q, a.shape[-2])
+        r = np.concatenate([r, np.zeros((a.shape[-2] - r.shape[-2], r.shape[-1]), r.dtype)], -2)
+    return r if mode == "r" else QRResult(q, r)
 
 
 def eigh(a, UPLO="L"):
     a = _square(a)
-    return _made(_numpy.matrices("eigh", np.swapaxes(a, -1, -2) if UPLO == "U" else a), "Eigenvalues did not converge")
+    return EighResult(*_made(_numpy.matrices("eigh", np.swapaxes(a, -1, -2) if UPLO == "U" else a), "Eigenvalues did not converge"))
 
 
 def eigvalsh(a, UPLO="L"):
     return eigh(a, UPLO)[0]
 
 
-def _symmetric(a, name):
-    a = _square(a)
-    if not np.allclose(a, np.swapaxes(a, -1, -2)):
-        raise NotImplementedError(f"numpy.linalg.{name} of a matrix that is not symmetric: its eigenvalues may be complex")
-    return a
-
-
 def eig(a):
-    return eigh(_symmetric(a, "eig"))
+    a = _square(a)
+    if np.allclose(a, np.swapaxes(a, -1, -2), rtol=1e-14, atol=0):
+        return EigResult(*eigh(a))
+    if a.ndim > 2:
+        raise NotImplementedError("numpy.linalg.eig of batches of matrices that are not symmetric")
+    values = eigvals(a)
+    if np.iscomplexobj(values):
+        raise NotImplementedError("numpy.linalg.eig of a matrix whose eigenvalues are complex; eigvals gives them")
+    # What a matrix less its eigenvalue takes to nothing, by inverse iteration from a vector that is near none.
+    n, columns = len(a), []
+    spread = float(np.absolute(a).max()) * 1e-10 or 1e-10
+    for i, value in enumerate(values.tolist()):
+        shifted = a - np.eye(n) * (value + spread * (i + 1))
+        x = np.cos(np.arange(n) * 1.7 + i)
+        for _ in range(6):
+            x = solve(shifted, x)
+            x = x / np.sqrt(np.square(x).sum())
+        columns.append(x)
+    return EigResult(values, np.stack(columns, 1))
 
 
 def eigvals(a):
     a = _square(a)
-    if np.allclose(a, np.swapaxes(a, -1, -2)):
+    if np.allclose(a, np.swapaxes(a, -1, -2), rtol=1e-14, atol=0):
         return eigh(a)[0]
     real, imaginary = _made(_numpy.matrices("eigvals", a), "Eigenvalues did not converge")
     if not np.any(imaginary):
@@ -112,7 +127,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
         return s
     if full_matrices and a.shape[-1] != a.shape[-2]:
         u, vh = _completed(u, a.shape[-2]), np.swapaxes(_completed(np.swapaxes(vh, -1, -2), a.shape[-1]), -1, -2)
-    return u, s, vh
+    return SVDResult(u, s, vh)
 
 
 def _completed(q, n):
@@ -177,10 +192,23 @@ def matrix_power(a, n):
 
 
 def multi_dot(arrays):
-    made = arrays[0]
+    made = np._as(arrays[0])
     for a in arrays[1:]:
-        made = made @ a
+        made = made @ np._as(a)
     return made
+
+
+def tensorinv(a, ind=2):
+    a = np._as(a)
+    n = math.prod(a.shape[ind:])
+    return inv(a.reshape(-1, n)).reshape(a.shape[ind:] + a.shape[:ind])
+
+
+def tensorsolve(a, b, axes=None):
+    if axes is not None:
+        raise NotImplementedError("numpy.linalg.tensorsolve(axes=..)")
+    a, b = np._as(a), np._as(b)
+    return solve(a.reshape(b.size, -1), b.reshape(-1)).reshape(a.shape[b.ndim:])
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -209,7 +237,33 @@ def _matrix_norm(x, ord):
     return sums.max() if ord > 0 else sums.min()
 
 
-vector_norm = norm
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+    x = np._as(x)
+    made = norm(x.reshape(-1) if axis is None else x, ord, axis)
+    return np.reshape(made, [1 if axis is None or d == axis % x.ndim else n for d, n in enumerate(x.shape)]) if keepdims else made
+
+
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+def trace(x, /, *, offset=0, dtype=None):
+    return np.trace(x, offset, -2, -1, dtype)
+
+
+def diagonal(x, /, *, offset=0):
+    return np.diagonal(x, offset, -2, -1)
+
+
+def matmul(x1, x2, /):
+    return np.matmul(x1, x2)
+
+
+def cross(x1, x2, /, *, axis=-1):
+    return np.cross(x1, x2, axis=axis)
+
+
+matrix_transpose = lambda x: np.swapaxes(x, -1, -2)
 
 
 def outer(a, b):
@@ -219,4 +273,5 @@ def outer(a, b):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(f"module 'numpy.linalg' has no attribute '{name}'")
-    raise NotImplementedError(f"numpy.linalg.{name} is not there")
+    from _missing import _Missing
+    raise _Missing(f"numpy.linalg.{name} is not there")

@@ -142,7 +142,7 @@ class MaskedArray:
 
     def count(self, axis=None):
         found = (~self._m).sum(axis=axis)
-        return int(found) if axis is None else found
+        return found
 
     def tolist(self):
         if not self.ndim:

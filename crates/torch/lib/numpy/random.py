@@ -25,32 +25,46 @@ class RandomState:
         return _numpy.draw(self._state, "normal", size or None)
 
     def _shape(self, size, *values):
-        if size is not None or all([not isinstance(v, np.ndarray) for v in values]):
+        if size is not None or all([not np.ndim(v) for v in values]):
             return size
-        made = values[0]
-        for v in values[1:]:
-            made = np.add(made, v)
-        return made.shape
+        return np.broadcast_shapes(*[np.shape(v) for v in values])
 
     def uniform(self, low=0.0, high=1.0, size=None):
-        return low + (high - low) * _numpy.draw(self._state, "random", self._shape(size, low, high))
+        made = _numpy.draw(self._state, "random", self._shape(size, low, high))
+        return low + (high - low) * made if not (np.ndim(low) or np.ndim(high)) else np.add(low, np.multiply(np.subtract(high, low), made))
 
     def normal(self, loc=0.0, scale=1.0, size=None):
-        return loc + scale * _numpy.draw(self._state, "normal", self._shape(size, loc, scale))
+        if not np.ndim(scale) and scale < 0:
+            raise ValueError("scale < 0")
+        made = _numpy.draw(self._state, "normal", self._shape(size, loc, scale))
+        return loc + scale * made if not (np.ndim(loc) or np.ndim(scale)) else np.add(loc, np.multiply(scale, made))
 
     def standard_normal(self, size=None):
         return _numpy.draw(self._state, "normal", size)
 
     def exponential(self, scale=1.0, size=None):
-        return scale * _numpy.draw(self._state, "exponential", self._shape(size, scale))
+        made = _numpy.draw(self._state, "exponential", self._shape(size, scale))
+        return scale * made if not np.ndim(scale) else np.multiply(scale, made)
 
     def lognormal(self, mean=0.0, sigma=1.0, size=None):
         return np.exp(self.normal(mean, sigma, size))
 
     def randint(self, low, high=None, size=None, dtype=int):
         low, high = (0, low) if high is None else (low, high)
-        made = _numpy.randint(self._state, low, high, size)
-        return made if size is None else made.astype(dtype)
+        made = self._whole(low, high, size, dtype)
+        return made if size is None and not np.ndim(made) and np._name(dtype) in ("int64", "bool") else np._as(made).astype(dtype)[()]
+
+    def _whole(self, low, high, size, dtype=int):
+        if np._name(dtype) in ("int8", "uint8", "int16", "uint16", "bool"):
+            from numpy._distributions import narrow
+            return narrow(self, low, high, size, np.dtype(dtype))
+        if not np.ndim(low) and not np.ndim(high):
+            return _numpy.randint(self._state, int(low), int(high), size)
+        # Bounds for every place.
+        pairs = np.broadcast(low, high)
+        shape = pairs.shape if size is None else (size,) if isinstance(size, int) else tuple(size)
+        low, high = [np.broadcast_to(v, shape).reshape(-1).tolist() for v in (low, high)]
+        return np.array([_numpy.randint(self._state, *v, None) for v in zip(low, high)], "int64").reshape(shape)
 
     def _many(self, draw, size, *parameters):
         """Draws with the algorithms of NumPy's legacy distributions, number by number."""
@@ -59,7 +73,7 @@ class RandomState:
             return draw(*parameters)
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         n = math.prod(shape)
-        columns = [np.broadcast_to(np._as(p), shape).reshape(-1).tolist() if isinstance(p, np.ndarray) else [p] * n for p in parameters]
+        columns = [np.broadcast_to(np._as(p), shape).reshape(-1).tolist() if np.ndim(p) else [p] * n for p in parameters]
         return np.array([draw(*values) for values in (zip(*columns) if columns else [()] * n)]).reshape(shape)
 
     def _double(self):
@@ -112,7 +126,8 @@ class RandomState:
         if n == 0 or p == 0.0:
             return 0
         if n * p > 30.0:
-            raise NotImplementedError("numpy.random.binomial with n * p above 30")
+            from numpy._distributions import many_of
+            return many_of(self._double, n, p)
         q = 1.0 - p
         first = math.exp(n * math.log(q))
         bound = builtins.min(n, n * p + 10.0 * math.sqrt(n * p * q + 1))
@@ -319,33 +334,118 @@ class RandomState:
             made = np.array(found)
         return int(made[0]) if size is None else made.reshape(shape)
 
-    def get_state(self):
-        return self._state
+    def get_state(self, legacy=True):
+        words, gauss = _numpy.state_of(self._state)
+        key, pos, has = np.array(words[:624], "uint32"), words[624], int(gauss is not None)
+        if legacy:
+            return "MT19937", key, pos, has, gauss or 0.0
+        return {"bit_generator": "MT19937", "state": {"key": key, "pos": pos}, "has_gauss": has, "gauss": gauss or 0.0}
+
+    def set_state(self, state):
+        if isinstance(state, dict):
+            state = state["bit_generator"], state["state"]["key"], state["state"]["pos"], state.get("has_gauss", 0), state.get("gauss", 0.0)
+        if state[0] != "MT19937":
+            raise ValueError("set_state can only be used with legacy MT19937 state instances.")
+        name, key, pos, has, gauss = (*state, 0, 0.0)[:5]
+        _numpy.set_state(self._state, [int(w) for w in key] + [int(pos)], float(gauss) if has else None)
+
+    def __getstate__(self):
+        return self.get_state(legacy=False)
+
+    def __setstate__(self, state):
+        self.seed(0)
+        self.set_state(state)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        from numpy import _distributions
+        function = _distributions.METHODS.get((type(self).__name__, name)) or _distributions.METHODS.get(name)
+        if function is None:
+            raise AttributeError(f"'numpy.random.{'_generator.Generator' if isinstance(self, Generator) else 'mtrand.RandomState'}' object has no attribute '{name}'")
+        return lambda *args, **kwargs: function(self, *args, **kwargs)
 
 
 _global = RandomState()
 for _name in ("seed random_sample random ranf sample rand randn uniform normal standard_normal exponential lognormal randint permutation "
               "shuffle choice gamma standard_gamma chisquare beta binomial poisson dirichlet laplace standard_cauchy multinomial "
-              "multivariate_normal get_state geometric logistic gumbel triangular standard_exponential rayleigh weibull pareto power "
+              "multivariate_normal get_state set_state geometric logistic gumbel triangular standard_exponential rayleigh weibull pareto power "
               "standard_t negative_binomial bytes").split():
     globals()[_name] = getattr(_global, _name)
+
+
+class PCG64:
+    """The bits behind a `Generator`; its `state` may be read and set."""
+
+    def __init__(self, seed=None):
+        if seed is None or isinstance(seed, (int, list, tuple, np.ndarray)):
+            self._seed, seed = seed, None if seed is None else _words(seed)
+        else:
+            self._seed, seed = seed, seed.words()
+        self._state = _numpy.generator(seed)
+
+    @property
+    def seed_seq(self):
+        if not hasattr(self._seed, "spawn"):
+            from numpy._distributions import SeedSequence
+            self._seed = SeedSequence(self._seed)
+        return self._seed
+
+    @property
+    def state(self):
+        words, _ = _numpy.state_of(self._state)
+        whole = lambda part: sum([w << 32 * i for i, w in enumerate(part)])
+        return {"bit_generator": "PCG64", "state": {"state": whole(words[:4]), "inc": whole(words[4:8])},
+                "has_uint32": words[8], "uinteger": words[9]}
+
+    @state.setter
+    def state(self, value):
+        if value["bit_generator"] != "PCG64":
+            raise ValueError("state must be for a PCG64 PRNG")
+        words = [value["state"][name] >> 32 * i & 0xffffffff for name in ("state", "inc") for i in range(4)]
+        _numpy.set_state(self._state, words + [int(value["has_uint32"]), int(value["uinteger"])], None)
+
+    def __reduce__(self):
+        return _restored, (self.state,)
+
+
+class _restored:
+    """What a pickle calls to make a generator in a state."""
+
+    def __new__(cls, state, whole=False):
+        made = PCG64(0)
+        made.state = state
+        return Generator(made) if whole else made
+
+
+def _words(seed):
+    """A seed as words of 32 bits."""
+    words = []
+    for n in [seed] if isinstance(seed, int) else np._as(seed).reshape(-1).tolist():
+        if n < 0:
+            raise ValueError("expected non-negative integer")
+        words.append(n & 0xffffffff)
+        while n > 0xffffffff:
+            n >>= 32
+            words.append(n & 0xffffffff)
+    return words
 
 
 class Generator(RandomState):
     """What `default_rng` gives: other sequences, of PCG64, and names of its own."""
 
-    def __init__(self, seed=None):
-        if seed is not None:
-            words = []
-            for n in [seed] if isinstance(seed, int) else np._as(seed).tolist():
-                if n < 0:
-                    raise ValueError("expected non-negative integer")
-                words.append(n & 0xffffffff)
-                while n > 0xffffffff:
-                    n >>= 32
-                    words.append(n & 0xffffffff)
-            seed = words
-        self._state = _numpy.generator(seed)
+    def __init__(self, bit_generator=None):
+        self.bit_generator = bit_generator if isinstance(bit_generator, PCG64) else PCG64(bit_generator)
+        self._state = self.bit_generator._state
+
+    def __reduce__(self):
+        return _restored, (self.bit_generator.state, True)
+
+    def __repr__(self):
+        return f"Generator(PCG64) at 0x{id(self):X}"
+
+    def __str__(self):
+        return "Generator(PCG64)"
 
     def _drawn(self, name, size, dtype, out=None):
         from numpy import _singles
@@ -376,20 +476,34 @@ class Generator(RandomState):
 
     def integers(self, low, high=None, size=None, dtype=int, endpoint=False):
         low, high = (0, low) if high is None else (low, high)
-        made = _numpy.randint(self._state, low, high + 1 if endpoint else high, size)
-        return made if size is None else made.astype(dtype)
+        made = self._whole(low, np.add(high, 1) if endpoint else high, size, dtype)
+        return np.int64(made) if size is None and np._name(dtype) == "int64" else np._as(made).astype(dtype)[()]
 
-    def permuted(self, x, axis=None):
+    def permuted(self, x, *, axis=None, out=None):
         x = np.array(x)
-        if axis is not None:
-            raise NotImplementedError("numpy.random.Generator.permuted(axis=..)")
-        return x[_numpy.permutation(self._state, len(x))]
+        rows = x.reshape(1, -1) if axis is None else np.moveaxis(x, axis, -1)
+        n, made = rows.shape[-1], [row[_numpy.permutation(self._state, len(row))] for row in rows.reshape(-1, rows.shape[-1])]
+        made = np.stack(made).reshape(rows.shape) if n else x
+        return np._given(made.reshape(x.shape) if axis is None else np.moveaxis(made, -1, axis), out, None)
+
+    def permutation(self, x, axis=0):
+        if isinstance(x, int):
+            return _numpy.permutation(self._state, x)
+        x = np.array(x)
+        return np.take(x, _numpy.permutation(self._state, x.shape[axis]), axis)
+
+    def shuffle(self, x, axis=0):
+        RandomState.shuffle(self, np.moveaxis(x, axis, 0) if axis else x)
 
     def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
+        if not shuffle and not replace:
+            raise NotImplementedError("numpy.random.Generator.choice(replace=False, shuffle=False)")
+        if axis and not isinstance(a, int):
+            return np.take(a, RandomState.choice(self, np.shape(a)[axis], size, replace, p), axis)
         return RandomState.choice(self, a, size, replace, p)
 
     def spawn(self, n_children):
-        raise NotImplementedError("numpy.random.Generator.spawn")
+        return [Generator(PCG64(s)) for s in self.bit_generator.seed_seq.spawn(n_children)]
 
     def _geometric(self, p):
         return RandomState._geometric(self, p) if p >= 0.333333333333333333333333 else math.ceil(-self._exponential() / math.log1p(-p))
@@ -407,10 +521,16 @@ class Generator(RandomState):
         words = [self.integers(0, 2**32) for _ in range(-(-length // 4))]
         return b"".join([int(w).to_bytes(4, "little") for w in words])[:length]
 
-    def _other(self, *args, **kwargs):
-        raise NotImplementedError("numpy.random.Generator.multivariate_normal; draw standard_normal and multiply by a factor of the covariance")
-
-    multivariate_normal = _other
+    def multivariate_normal(self, mean, cov, size=None, check_valid="warn", tol=1e-8, *, method="svd"):
+        mean, cov = np._as(mean), np._as(cov)
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        x = self.standard_normal(shape + (len(mean),)).reshape(-1, len(mean))
+        if method == "cholesky":
+            factor = np.linalg.cholesky(cov)
+        else:
+            u, s = np.linalg.eigh(cov)[::-1] if method == "eigh" else np.linalg.svd(cov)[:2]
+            factor = u * np.sqrt(np.abs(s))
+        return (mean + x @ factor.T).reshape(shape + (len(mean),))
 
 
 def _absent(name):
@@ -419,7 +539,7 @@ def _absent(name):
     return property(get)
 
 
-for _name in "seed rand randn randint random_sample ranf sample".split():
+for _name in "seed rand randn randint random_sample ranf sample get_state set_state random_integers tomaxint".split():
     setattr(Generator, _name, _absent(_name))
 
 
@@ -430,4 +550,10 @@ def default_rng(seed=None):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(f"module 'numpy.random' has no attribute '{name}'")
-    raise NotImplementedError(f"numpy.random.{name} is not there")
+    from numpy import _distributions
+    if name in _distributions.NAMES:
+        return getattr(_distributions, name)
+    if name in _distributions.METHODS:
+        return getattr(_global, name)
+    from _missing import _Missing
+    raise _Missing(f"numpy.random.{name} is not there")

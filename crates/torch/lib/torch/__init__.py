@@ -151,8 +151,6 @@ for _name in ("igamma", "igammac", "nextafter"):
     globals()[_name] = only_tensors(_name, special._late(_name), "input", "other")
     setattr(Tensor, _name, lambda self, other, _call=globals()[_name]: _call(self, other))
     setattr(Tensor, _name + "_", _inplace._written(_name))
-from torch import serialization
-from torch.serialization import load, save
 from torch import accelerator, backends, cuda, jit, mps, version, xpu
 from torch.amp import autocast, get_autocast_dtype, is_autocast_enabled
 from torch._tensor import Generator, default_generator, _repeat_interleave as repeat_interleave

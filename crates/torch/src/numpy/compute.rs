@@ -150,7 +150,8 @@ fn rows(a: &Array, axes: &[usize]) -> (Vec<usize>, usize, Vec<f64>) {
 /// Sums by halves, as NumPy's, so that rounding errors stay small.
 fn sum(values: &[f64]) -> f64 {
     if values.len() <= 8 {
-        return values.iter().sum();
+        // The sum of nothing has a sign of its own in Rust.
+        return if values.is_empty() { 0.0 } else { values.iter().sum() };
     }
     let (a, b) = values.split_at(values.len() / 2);
     sum(a) + sum(b)

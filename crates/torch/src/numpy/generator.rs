@@ -1,8 +1,6 @@
 //! `numpy.random.default_rng`: PCG64 behind a SeedSequence, and the distributions of `numpy.random.Generator`
 //! (numpy/random/bit_generator.pyx and numpy/random/src/distributions).
 
-use rand_core::RngCore;
-use rand_pcg::Pcg64;
 use std::cell::OnceCell;
 
 /// The end of the last layer of the ziggurat for normal numbers, and the area of each of its 256 layers (Marsaglia and Tsang, 2000;
@@ -15,6 +13,32 @@ const EXPONENTIAL_AREA: f64 = 0.003_949_659_822_581_572;
 /// So many bits of a word are the place within a layer: a normal number's sign takes one.
 const NORMAL_PLACES: f64 = (1u64 << 52) as f64;
 const EXPONENTIAL_PLACES: f64 = (1u64 << 53) as f64;
+
+/// PCG64 (O'Neill, 2014): a linear congruence of 128 bits whose words are its halves, one laid on the other and turned.
+#[derive(Debug, Clone)]
+struct Pcg64 {
+    state: u128,
+    increment: u128,
+}
+
+impl Pcg64 {
+    fn new(seed: u128, stream: u128) -> Pcg64 {
+        let mut made = Pcg64 { state: 0, increment: stream << 1 | 1 };
+        made.step();
+        made.state = made.state.wrapping_add(seed);
+        made.step();
+        made
+    }
+
+    fn step(&mut self) {
+        self.state = self.state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(self.increment);
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.step();
+        ((self.state >> 64) as u64 ^ self.state as u64).rotate_right((self.state >> 122) as u32)
+    }
+}
 
 /// The generator and the half of a word that no one has asked for yet.
 #[derive(Debug, Clone)]
@@ -113,6 +137,20 @@ impl Generator {
             normal: Box::new(Layers::normal()),
             exponential: OnceCell::new(),
         }
+    }
+
+    /// State and increment as four words each, low ones first, then whether half of a word waits, and it.
+    pub fn state(&self) -> Vec<u32> {
+        let parts = [self.words.state, self.words.increment].into_iter().flat_map(|v| (0..4).map(move |i| (v >> (32 * i)) as u32));
+        parts.chain([u32::from(self.half.is_some()), self.half.unwrap_or(0)]).collect()
+    }
+
+    /// A generator in a state that was asked for earlier.
+    pub fn in_state(&self, words: &[u32]) -> Option<Generator> {
+        let whole = |w: &[u32]| w.iter().rev().fold(0u128, |v, w| v << 32 | u128::from(*w));
+        let (&[has, half], words) =
+            (words.get(8..10)?.first_chunk::<2>()?, Pcg64 { state: whole(&words[..4]), increment: whole(&words[4..8]) });
+        Some(Generator { words, half: (has != 0).then_some(half), ..self.clone() })
     }
 
     fn word(&mut self) -> u32 {

@@ -4,6 +4,7 @@ mod array;
 mod compute;
 mod generator;
 mod index;
+mod legacy;
 mod random;
 
 use aludel_ir::order::Order;
@@ -46,6 +47,7 @@ const FUNCTIONS: &[Def] = &[
     Def::new("frombuffer", frombuffer),
     Def::new("tobytes", tobytes),
     Def::new("shares", shares),
+    Def::new("strided", strided),
     Def::new("matrices", matrices),
 ];
 
@@ -249,8 +251,14 @@ fn scalar_or(vm: &mut Vm, made: Array, number: bool) -> Result<Value, Exc> {
 
 fn binary(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [name, a, b] = args.exactly::<3>("binary")?;
-    let (a, b) = (operand(&a)?, operand(&b)?);
-    let made = compute::binary(name.as_str().unwrap_or_default(), &a.0, &b.0, common(&a, &b))?;
+    let (mut a, mut b) = (operand(&a)?, operand(&b)?);
+    let kind = common(&a, &b);
+    // A number of Python takes the array's precision before anything is done with it.
+    if a.1 != b.1 && kind.is_float() {
+        let number = if a.1 { &mut a.0 } else { &mut b.0 };
+        *number = Array::rounded(number.values(), Vec::new(), kind);
+    }
+    let made = compute::binary(name.as_str().unwrap_or_default(), &a.0, &b.0, kind)?;
     vm.reserve(made.len() * 8)?;
     scalar_or(vm, made, a.1 && b.1)
 }
@@ -422,6 +430,23 @@ fn shape(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn strides(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [a] = args.exactly::<1>("strides")?;
     Ok(Value::tuple(need(&a, "strides")?.strides.iter().map(|n| Value::Int(*n as i64)).collect()))
+}
+
+/// `strided(a, shape, strides)`: its elements in another shape, with steps counted in elements; all of them have to be there.
+fn strided(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [a, shape, strides] = args.exactly::<3>("as_strided")?;
+    let (a, shape) = (need(&a, "as_strided")?, sizes(&shape)?);
+    let strides: Vec<isize> = convert::ints(&strides).unwrap_or_default().iter().map(|n| *n as isize).collect();
+    if count(&shape)? > 0 {
+        let reach = |end: fn(isize) -> isize| -> isize {
+            let parts = shape.iter().zip(&strides).map(|(n, s)| end((*n as isize - 1).saturating_mul(*s)));
+            parts.fold(a.offset as isize, isize::saturating_add)
+        };
+        if strides.len() != shape.len() || reach(|v| v.min(0)) < 0 || reach(|v| v.max(0)) >= a.data.borrow().len() as isize {
+            return Err(Exc::value("given strides are out of bounds for the array's elements"));
+        }
+    }
+    wrap(vm, Array { shape, strides, ..a.clone() })
 }
 
 fn kind(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

@@ -2,25 +2,26 @@
 
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
-use aludel_python::library::numpy_random::RandomState;
+use aludel_python::library::twister::{Twister, WORDS};
 use aludel_python::objects::{Args, Class, Exc, Kind as ExcKind, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::array::{Array, Type, count, wrap};
 use super::generator::Generator;
+use super::legacy::Legacy;
 use crate::convert;
 
 /// Where numbers come from.
 enum Source {
-    Legacy(Box<RandomState>),
+    Legacy(Box<Legacy>),
     Generator(Generator),
 }
 
 impl Source {
     fn double(&mut self) -> f64 {
         match self {
-            Source::Legacy(r) => r.double(),
+            Source::Legacy(r) => r.twister.double(),
             Source::Generator(r) => r.double(),
         }
     }
@@ -34,7 +35,7 @@ impl Source {
 
     fn exponential(&mut self) -> f64 {
         match self {
-            Source::Legacy(r) => r.exponential(1.0),
+            Source::Legacy(r) => -(1.0 - r.twister.double()).ln(),
             Source::Generator(r) => r.exponential(),
         }
     }
@@ -68,6 +69,8 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("seed_words", seed_words),
     Def::new("state", make),
     Def::new("generator", generator),
+    Def::new("state_of", state_of),
+    Def::new("set_state", set_state),
     Def::new("draw", draw),
     Def::new("randint", randint),
     Def::new("permutation", permutation),
@@ -85,18 +88,18 @@ fn state(value: &Value) -> Result<&Shared, Exc> {
 fn make(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [seed] = args.exactly::<1>("seed")?;
     let made = match &seed {
-        Value::None => RandomState::new(vm.outside().entropy() as u32),
+        Value::None => Twister::from_word(vm.outside().entropy() as u32),
         seed => {
             let words: Option<Vec<u32>> = convert::ints(seed).and_then(|v| v.iter().map(|v| u32::try_from(*v).ok()).collect());
             let single = seed.to_i64().is_some();
             match words.as_deref() {
-                Some([one]) if single => RandomState::new(*one),
-                Some(words) => RandomState::from_key(words),
+                Some([one]) if single => Twister::from_word(*one),
+                Some(words) => Twister::from_key(words),
                 None => return Err(Exc::value("Seed must be between 0 and 2**32 - 1")),
             }
         }
     };
-    source(vm, Source::Legacy(Box::new(made)))
+    source(vm, Source::Legacy(Box::new(Legacy::new(made))))
 }
 
 /// `seed_words(entropy)`: four words of `SeedSequence(entropy)`.
@@ -123,6 +126,36 @@ fn generator(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             .ok_or_else(|| Exc::value("expected non-negative integer"))?,
     };
     source(vm, Source::Generator(Generator::new(&words)))
+}
+
+/// `state_of(state)`: its words of 32 bits, and the normal number that waits. Words of the twister are followed by the next one's place;
+/// of PCG64 by its increment, whether half of a word waits, and that half; numbers come low words first.
+fn state_of(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [of] = args.exactly::<1>("get_state")?;
+    let (words, gauss) = match &*state(&of)?.borrow() {
+        Source::Legacy(r) => {
+            let (words, next) = r.twister.state();
+            (words.iter().copied().chain([next as u32]).collect(), r.gauss)
+        }
+        Source::Generator(r) => (r.state(), None),
+    };
+    let words = words.into_iter().map(|w| Value::Int(i64::from(w))).collect();
+    Ok(Value::tuple(vec![Value::list(words), gauss.map_or(Value::None, Value::float)]))
+}
+
+/// `set_state(state, words, gauss)`: what `state_of` gave.
+fn set_state(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [of, words, gauss] = args.exactly::<3>("set_state")?;
+    let words: Option<Vec<u32>> = convert::ints(&words).and_then(|v| v.iter().map(|v| u32::try_from(*v).ok()).collect());
+    let made = words.and_then(|words| match &*state(&of).ok()?.borrow() {
+        Source::Legacy(_) => {
+            let (words, next) = words.split_first_chunk::<WORDS>().and_then(|(w, rest)| Some((*w, *rest.first()? as usize)))?;
+            Some(Source::Legacy(Box::new(Legacy { twister: Twister::from_state(words, next)?, gauss: gauss.to_f64() })))
+        }
+        Source::Generator(r) => r.in_state(&words).map(Source::Generator),
+    });
+    *state(&of)?.borrow_mut() = made.ok_or_else(|| Exc::value("state is not a legacy MT19937 state"))?;
+    Ok(Value::None)
 }
 
 fn shape_of(value: &Value) -> Result<Vec<usize>, Exc> {
