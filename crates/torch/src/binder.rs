@@ -94,6 +94,9 @@ pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bo
 // As [`call`], of arguments whose sizes are numbers.
 fn call_known(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bool) -> Result<Value, Exc> {
     let out = named_out(args);
+    if method && out.is_some() {
+        return Err(Exc::ty(format!("{}() got an unexpected keyword argument 'out'", def.name)));
+    }
     let mut bound = bind(vm, def, args, method)?;
     let results = run(vm, def, &mut bound)?;
     let made = deliver(vm, def, &bound, results)?;
@@ -449,9 +452,9 @@ fn bind_one(vm: &mut Vm, name: &str, at: (&Param, Option<usize>), value: Value, 
             bound.attrs = std::mem::take(&mut bound.attrs).with(param.name, attr);
             Ok(())
         }
-        None if param.name == "reduction" && matches!(value, Value::None) => Err(Exc::value("None is not a valid value for reduction")),
-        // `None` where a parameter has a default of its own.
-        None if matches!(value, Value::None) && param.default.is_some() => Ok(()),
+        None if param.name == "reduction" => Err(Exc::value(format!("{} is not a valid value for reduction", vm.repr_native(&value)?))),
+        // `None` where a parameter has a default of its own; PyTorch takes none for a number or a word.
+        None if matches!(value, Value::None) && param.default.is_some() && !matches!(param.types[0], Type::Float | Type::Str) => Ok(()),
         None => Err(wrong(name, at, &value)),
     }
 }

@@ -38,6 +38,9 @@ pub(crate) fn refused(text: String) -> Result<(), Exc> {
 pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) -> Result<(), Exc> {
     let name = def.name;
     let Some((x, kind)) = operands.first() else { return Ok(()) };
+    if x.rank() > MAX_DIMS && def.schema().param("keepdim").is_some() {
+        return refused(format!("only tensors with up to {MAX_DIMS} dims are supported"));
+    }
     match name {
         "amax" | "amin" => filled(name, x, attrs),
         "diagonal" => within(x, &[int(attrs, "dim1").unwrap_or(0), int(attrs, "dim2").unwrap_or(1)]),
@@ -73,8 +76,14 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         "diff" if int(attrs, "n").is_some_and(|n| n < 0) => {
             refused(format!("order must be non-negative but got {}", int(attrs, "n").unwrap_or_default()))
         }
-        "adaptive_avg_pool2d" | "adaptive_max_pool2d" if x.rank() < 3 => Err(Exc::value("Input dimension should be at least 3")),
-        "adaptive_avg_pool3d" | "adaptive_max_pool3d" if x.rank() < 4 => Err(Exc::value("Input dimension should be at least 4")),
+        "adaptive_avg_pool2d" | "adaptive_max_pool2d" => adaptive(name, x, 2, attrs),
+        "adaptive_avg_pool3d" | "adaptive_max_pool3d" => adaptive(name, x, 3, attrs),
+        "soft_margin_loss" => match operands.get(1).map(|(target, _)| crate::numpy::broadcast(&x.shape(), &target.shape())) {
+            Some(Ok(both)) if both != x.shape() => {
+                refused(format!("output with shape {:?} doesn't match the broadcast shape {both:?}", x.shape()))
+            }
+            _ => reduction(attrs),
+        },
         "scatter" | "scatter_add" => match operands.get(2) {
             Some((source, of)) if source.rank() > 0 && of != kind => {
                 refused("scatter(): Expected self.dtype to be equal to src.dtype".into())
@@ -83,6 +92,22 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         },
         _ => reduction(attrs),
     }
+}
+
+/// A set of dimensions is a word of bits in PyTorch's reductions.
+const MAX_DIMS: usize = 64;
+
+/// Pooling to a size of `n` dimensions, which a tuple names each and a number all.
+fn adaptive(name: &str, x: &Tensor, n: usize, attrs: &Attrs) -> Result<(), Exc> {
+    let sizes = dims(attrs, "output_size").len();
+    if sizes > 1 && x.rank() <= sizes {
+        return Err(Exc::value(format!("Input dimension should be at least {}", sizes + 1)));
+    }
+    if (n + 1..=n + 2).contains(&x.rank()) {
+        return Ok(());
+    }
+    let colon = if name.contains("max") { ":" } else { "" };
+    refused(format!("{name}(): Expected {}D or {}D tensor, but got{colon} {:?}", n + 1, n + 2, x.shape()))
 }
 
 const REDUCTIONS: [&str; 4] = ["none", "mean", "sum", "batchmean"];

@@ -119,7 +119,11 @@ impl Scheduler<'_> {
             return Ok(equal::adopt(scheduled, theirs, &form.buffers));
         }
         let target = self.target;
-        let (scheduled, buffers) = match self.families.scheduled(&mut self.table, &form.canonical, |t, n| choose::schedule(t, n, target)) {
+        let of_family = match target.builds_slowly() {
+            true => self.families.scheduled(&mut self.table, &form.canonical, |t, n| choose::schedule(t, n, target)),
+            false => None,
+        };
+        let (scheduled, buffers) = match of_family {
             Some(of_family) => of_family?,
             None => (choose::schedule(&mut self.table, &form.nest, target)?, form.buffers.clone()),
         };

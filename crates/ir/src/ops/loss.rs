@@ -158,12 +158,6 @@ pub(super) fn reduced(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<Vec<Valu
         "mean" => b.mean(x, &dims, false)?,
         "sum" => b.sum(x, &dims, false)?,
         "none" => x,
-        "batchmean" => {
-            let s = b.sum(x, &dims, false)?;
-            let first: Vec<Dim> = b.shape(x).into_iter().take(1).collect();
-            let n = b.size_of(&first, b.dtype(s))?;
-            b.div(s, n)?
-        }
         other => return Err(b.error(format!("unknown reduction {other:?}"), "use \"mean\", \"sum\" or \"none\"")),
     }])
 }
@@ -314,7 +308,15 @@ fn kl_div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
         let d = b.sub(l, x[0])?;
         b.mul(target, d)?
     };
-    reduced(b, t, a)
+    if a.str("reduction")? != "batchmean" {
+        return reduced(b, t, a);
+    }
+    // The batch is the input's own, whatever the target broadcasts it to.
+    let dims: Vec<usize> = (0..b.rank(t)).collect();
+    let sum = b.sum(t, &dims, false)?;
+    let Some(batch) = b.shape(x[0]).first().cloned() else { return Ok(vec![sum]) };
+    let n = b.size_of(&[batch], b.dtype(sum))?;
+    Ok(vec![b.div(sum, n)?])
 }
 
 fn cosine_similarity(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {

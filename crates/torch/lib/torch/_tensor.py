@@ -506,7 +506,11 @@ def _repeat_interleave(self, repeats=None, dim=None, *, output_size=None):
 
 def _method(function):
     """A function as a method: natives that are not of a class are not bound to an object by themselves."""
-    return lambda self, *args, **kwargs: function(self, *args, **kwargs)
+    def method(self, *args, **kwargs):
+        if kwargs.get("out") is not None:
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument 'out'")
+        return function(self, *args, **kwargs)
+    return method
 
 
 # Functions of torch that are methods too.

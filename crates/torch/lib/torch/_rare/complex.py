@@ -295,6 +295,18 @@ pixel_unshuffle channel_shuffle im2col col2im diag scatter_add masked_scatter in
     FUNCTIONS[_name] = _by_parts(_name)
 for _name, _at in (("pad", 3), ("masked_fill", 2), ("index_fill", 3), ("scatter", 3)):
     FUNCTIONS[_name] = _by_parts(_name, _at)
+
+
+def _filled(function):
+    def fill(input, *args, **kwargs):
+        if not input.dtype.is_complex:
+            raise RuntimeError("value cannot be converted to type float without overflow")
+        return function(input, *args, **kwargs)
+    return fill
+
+
+for _name in "masked_fill", "index_fill":
+    FUNCTIONS[_name] = _filled(FUNCTIONS[_name])
 for _name in ("conv", "conv_transpose"):
     for _d in (1, 2, 3):
         FUNCTIONS[f"{_name}{_d}d"] = _by_pairs(f"{_name}{_d}d", _d)

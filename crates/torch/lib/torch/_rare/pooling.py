@@ -26,6 +26,8 @@ def _pool(rank, input, kernel_size, output_size, output_ratio, return_indices, _
     out = _wide(output_size, rank) if output_size is not None else [int(n * r) for n, r in zip(sizes, _wide(output_ratio, rank))]
     x = input if input.dim() == rank + 2 else input.unsqueeze(0)
     samples = torch.rand(*x.shape[:2], rank, dtype=input.dtype) if _random_samples is None else _random_samples
+    if samples.dtype != input.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
     for of, n, o, k in zip(("time", "height", "width")[-rank:], sizes, out, window):
         if o + k - 1 > n:
             raise RuntimeError(f"{name}(): pool {of} {k} too large relative to input {of} {n}")
@@ -36,7 +38,7 @@ def _pool(rank, input, kernel_size, output_size, output_ratio, return_indices, _
         steps.insert(0, steps[0] * n)
     within = [sum([i * s for i, s in zip(at, steps)]) for at in itertools.product(*[range(k) for k in window])]
     places = []
-    for plane in samples.flatten(0, 1).tolist():
+    for plane in samples.flatten(0, 1)[:x.shape[0] * x.shape[1]].tolist():
         starts = [[i * s for i in _starts(plane[order[d]], sizes[d], out[d], window[d])] for d, s in enumerate(steps)]
         places += [sum(at) + w for at in itertools.product(*starts) for w in within]
     lead = list(x.shape[:2])

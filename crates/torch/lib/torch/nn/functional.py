@@ -358,6 +358,8 @@ def softshrink(input, lambd=0.5):
 
 
 def bilinear(input1, input2, weight, bias=None):
+    if input1.dim() != input2.dim():
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
     made = _ops["einsum"]([input1, weight, input2], "...i,oij,...j->...o")
     return made if bias is None else made + bias
 
