@@ -13,7 +13,7 @@ import math
 pi, e, inf, nan, newaxis = math.pi, math.e, math.inf, math.nan, None
 Inf, NaN, NINF = inf, nan, -inf
 euler_gamma = 0.5772156649015329
-__version__ = "2.4.6"
+__version__ = "2.5.5"
 
 
 class dtype:

@@ -404,6 +404,10 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
 def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
     scale = scale.item() if isinstance(scale, _C.Tensor) else scale
     zero_point = zero_point.item() if isinstance(zero_point, _C.Tensor) else zero_point
+    return _fake_quantized(input, scale, zero_point, quant_min, quant_max)
+
+
+def _fake_quantized(input, scale, zero_point, quant_min, quant_max):
     x = input.detach()
     whole = _ops["round"](x / scale) + zero_point
     made = (whole.clamp(quant_min, quant_max) - zero_point) * scale

@@ -513,6 +513,10 @@ def _method(function):
     return method
 
 
+# How pickles hold tensors and types is known to a module that few scripts load.
+Tensor.__reduce_ex__ = lambda self, protocol: torch.serialization._reduce_ex(self, protocol)
+_C.dtype.__reduce_ex__ = lambda self, protocol: torch.serialization._reduce_dtype(self, protocol)
+
 # Functions of torch that are methods too.
 for _name in """max min sort topk std var norm nonzero masked_select unique equal allclose isclose count_nonzero median
 kthvalue cummax cummin clamp_min clamp_max take argwhere aminmax tensordot inner ger addmv quantile fliplr flipud

@@ -270,9 +270,9 @@ def _reduce_ex(self, protocol):
     return make, (_bytes(self.detach()), str(self.dtype)[6:], tuple(self.shape), self.requires_grad)
 
 
-Tensor.__reduce_ex__ = _reduce_ex
 def _dtype_of(name):
     return getattr(_C, name)
 
 
-_C.dtype.__reduce_ex__ = lambda self, protocol: (_dtype_of, (str(self)[6:],))
+def _reduce_dtype(self, protocol):
+    return _dtype_of, (str(self)[6:],)

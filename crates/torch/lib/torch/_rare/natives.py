@@ -1,6 +1,7 @@
 """Functions of ATen that scripts seldom call by these names."""
 
 import torch
+from torch._composites import _fake_quantized
 from torch._functions import tied
 from torch.nn import functional as F
 from torch.nn.modules.loss import _WeightedLoss
@@ -118,3 +119,16 @@ def triplet_margin_loss(input, positive, negative, margin=1.0, p=2.0, eps=1e-6, 
     near, far = pairwise_distance(input, positive, p, eps), pairwise_distance(input, negative, p, eps)
     far = torch.minimum(far, pairwise_distance(positive, negative, p, eps)) if swap else far
     return _reduced((margin + near - far).clamp(min=0), reduction)
+
+
+def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, quant_max):
+    if scale.dim() != 1 or zero_point.dim() != 1:
+        raise RuntimeError("scale should be a 1-D tensor" if scale.dim() != 1 else "zero point should be a 1-D tensor")
+    if scale.numel() != zero_point.numel():
+        raise RuntimeError("scale and zero-point need to have the same dimensions")
+    if not 0 <= axis < input.dim():
+        raise RuntimeError("`axis` must be between 0 and number of dimensions of input")
+    if scale.numel() != input.shape[axis]:
+        raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
+    shape = [-1 if d == axis else 1 for d in range(input.dim())]
+    return _fake_quantized(input, scale.reshape(shape), zero_point.reshape(shape), quant_min, quant_max)

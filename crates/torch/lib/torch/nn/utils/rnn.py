@@ -104,19 +104,24 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         x = x.index_select(1, sorted_indices)
     if max(lengths) > x.shape[0]:
         raise RuntimeError(f"Expected all lengths to be at most {x.shape[0]}, but got {max(lengths)}")
-    sizes = [sum([1 for n in lengths if n > t]) for t in range(max(lengths))]
+    sizes = []
+    for n, length in zip(range(len(lengths), 0, -1), reversed(lengths)):
+        sizes += [n] * (length - len(sizes))
     return PackedSequence(None, _C.tensor(sizes, _C.int64), sorted_indices)._of(x[:len(sizes)], sizes)
 
 
 def lengths_of(sizes):
     """How long each sequence is, by the sizes of the batches."""
-    return [sum([1 for n in sizes if n > i]) for i in range(sizes[0])]
+    lengths = []
+    for steps, n in zip(range(len(sizes), 0, -1), reversed(sizes)):
+        lengths += [steps] * (n - len(lengths))
+    return lengths
 
 
 def valid(sizes, lengths, rank):
     """Which steps of padded sequences are theirs, to be broadcast to so many dimensions."""
-    inside = _C.tensor([[t < n for n in lengths] for t in range(len(sizes))], _C.bool)
-    return inside.reshape(list(inside.shape) + [1] * (rank - 2))
+    steps = _C.tensor(list(range(len(sizes))), _C.int64).unsqueeze(-1)
+    return _ops["lt"](steps, _C.tensor(lengths, _C.int64)).reshape([len(sizes), len(lengths)] + [1] * (rank - 2))
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
