@@ -103,8 +103,9 @@ class RNNBase(Module):
         for the elements that there are."""
         x, sizes = packed._padded()
         lengths, (steps, width) = lengths_of(sizes), x.shape[:2]
-        inside = valid(sizes, lengths, 3)
-        x = _ops["where"](inside, x, _C.full((), 0.0, x.dtype))
+        inside = valid(sizes, lengths, 3) if min(lengths) < steps else None
+        if inside is not None:
+            x = _ops["where"](inside, x, _C.full((), 0.0, x.dtype))
         ends = _C.tensor([(n - 1) * width + i for i, n in enumerate(lengths)], _C.int64)
         if self.bidirectional:
             turned = _C.tensor([((n - 1 - t) if t < n else t) * width + i for t in range(steps) for i, n in enumerate(lengths)], _C.int64)
