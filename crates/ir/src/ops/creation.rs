@@ -110,7 +110,24 @@ fn arange(b: &mut Builder, _: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     Ok(vec![b.cast(i, dtype)?])
 }
 
-// From both ends towards the middle, as PyTorch does, so that the last number is exact.
+/// Numbers evenly from one end to the other by their places: from both ends towards the middle, as PyTorch does, so that the last is exact, each
+/// with one rounding. The step is two parts, each of whose multiples is exact for up to 4,096 numbers.
+pub(super) fn evenly(b: &mut Builder, i: ValueId, (start, end): (f64, f64), count: i64) -> Result<ValueId> {
+    let step = if count > 1 { ((end - start) / (count - 1) as f64) as f32 } else { 0.0 };
+    let high = f32::from_bits(step.to_bits() & !0xfff);
+    let low = if step.is_finite() { step - high } else { 0.0 };
+    let half = |b: &mut Builder, i: ValueId, from: f64| -> Result<ValueId> {
+        let i = b.cast(i, DType::F32)?;
+        let (far, near) = (b.mul_scalar(i, f64::from(high))?, b.mul_scalar(i, f64::from(low))?);
+        let sum = b.add_scalar(far, from)?;
+        b.add(sum, near)
+    };
+    let back = b.scalar(ScalarOp::Sub, i, (count - 1) as f64)?;
+    let (first, last) = (half(b, i, start)?, half(b, back, end)?);
+    let before = b.scalar(ScalarOp::Lt, i, (count / 2).max(1) as f64)?;
+    b.select(before, first, last)
+}
+
 fn linspace(b: &mut Builder, _: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (Some(start), Some(end), Some(steps)) = (a.opt_float("start")?, a.opt_float("end")?, a.opt_int("steps")?) else {
         return Err(b.error("needs start, end and steps", ""));
@@ -118,16 +135,7 @@ fn linspace(b: &mut Builder, _: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     if steps < 0 {
         return Err(b.error(format!("steps is {steps}"), "use zero or more"));
     }
-    let step = if steps > 1 { (end - start) / (steps - 1) as f64 } else { 0.0 };
     let i = b.iota(&[Dim::Const(steps)], 0)?;
-    let low = b.cast(i, DType::F32)?;
-    let low = b.mul_scalar(low, step)?;
-    let low = b.add_scalar(low, start)?;
-    let high = b.scalar(ScalarOp::Sub, i, (steps - 1) as f64)?;
-    let high = b.cast(high, DType::F32)?;
-    let high = b.mul_scalar(high, step)?;
-    let high = b.add_scalar(high, end)?;
-    let first = b.scalar(ScalarOp::Lt, i, (steps / 2).max(1) as f64)?;
-    let y = b.select(first, low, high)?;
+    let y = evenly(b, i, (start, end), steps)?;
     Ok(vec![b.cast(y, a.dtype("dtype")?)?])
 }

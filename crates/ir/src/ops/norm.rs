@@ -208,10 +208,10 @@ fn root_mean_square(b: &mut Builder, x: ValueId, dims: &[usize], a: &Attrs) -> R
 }
 
 fn rms_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let dims = last_dims(b, x[0], x.get(1).copied(), a)?;
-    let normal = b.shape(x[0])[dims[0]..].to_vec();
-    shaped(b, x.get(1).copied(), &normal, "weight")?;
     let weight = x.get(1).copied();
+    let dims = last_dims(b, x[0], weight, a)?;
+    let normal = b.shape(x[0])[dims[0]..].to_vec();
+    shaped(b, weight, &normal, "weight")?;
     let v = beside(b, x[0], &[weight])?;
     let r = root_mean_square(b, v, &dims, a)?;
     let n = b.mul(v, r)?;

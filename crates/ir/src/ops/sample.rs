@@ -1,5 +1,6 @@
 //! Sampling an image at any places. The conventions of edges and corners are those of PyTorch's `GridSampler.h`.
 
+use super::creation::evenly;
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -272,27 +273,6 @@ pub(super) fn cubic_weights(b: &mut Builder, t: ValueId) -> Result<[ValueId; 4]>
     Ok([far(b, one)?, near(b, t)?, near(b, back)?, far(b, two)?])
 }
 
-/// Numbers evenly from -1 to 1 by their places, from both ends towards the middle: `-1 + i step` with one rounding. The step is two parts, each
-/// of whose multiples is exact, as is the first sum, for up to 4,096 numbers.
-fn evenly(b: &mut Builder, i: ValueId, count: i64) -> Result<ValueId> {
-    if count == 1 {
-        let zero = b.cast(i, DType::F32)?;
-        return b.mul_scalar(zero, 0.0);
-    }
-    let step = 2.0 / (count - 1) as f32;
-    let high = f32::from_bits(step.to_bits() & !0xfff);
-    let half = |b: &mut Builder, i: ValueId, end: f64| -> Result<ValueId> {
-        let i = b.cast(i, DType::F32)?;
-        let (far, near) = (b.mul_scalar(i, f64::from(high))?, b.mul_scalar(i, f64::from(step - high))?);
-        let sum = b.add_scalar(far, end)?;
-        b.add(sum, near)
-    };
-    let back = b.scalar(ScalarOp::Sub, i, (count - 1) as f64)?;
-    let (low, up) = (half(b, i, -1.0)?, half(b, back, 1.0)?);
-    let first = b.scalar(ScalarOp::Lt, i, (count / 2) as f64)?;
-    b.select(first, low, up)
-}
-
 fn affine_grid(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (theta, size, align) = (x[0], a.ints("size")?, corners(b, a)?);
     let n = size.len().saturating_sub(2);
@@ -316,7 +296,9 @@ fn affine_grid(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>
         // grid meets the elements that it samples, the last bit says which side's gradient counts.
         let count = size[d + 2];
         let i = b.iota(&grid, d)?;
-        let mut c = evenly(b, i, count)?;
+        // A single element is in the middle.
+        let ends = if count == 1 { (0.0, 0.0) } else { (-1.0, 1.0) };
+        let mut c = evenly(b, i, ends, count)?;
         if !align {
             let whole = b.constant(count as f64, DType::F32)?;
             c = b.mul_scalar(c, (count - 1) as f64)?;

@@ -111,7 +111,7 @@ def _as(x):
 
 
 # Making arrays.
-def array(object, dtype=None, copy=True, order=None, subok=False, ndmin=0, **others):
+def array(object, dtype=None, copy=True, order=None, subok=False, ndmin=0, ndmax=0, like=None):
     if not isinstance(object, ndarray):
         object = object.numpy() if hasattr(object, "numpy") else object.__array__() if hasattr(object, "__array__") else object
     try:
@@ -124,7 +124,7 @@ def array(object, dtype=None, copy=True, order=None, subok=False, ndmin=0, **oth
     return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
 
 
-def asarray(a, dtype=None, order=None, **others):
+def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     if isinstance(a, ndarray) and (dtype is None or a.dtype == dtype):
         return a
     return array(a, dtype)

@@ -28,6 +28,18 @@ def _raw(array):
     return pickle.dumps(array)
 
 
+def _holds_objects(kind):
+    return any([_holds_objects(field[1]) for field in kind]) if isinstance(kind, list) else kind.lstrip("<|=>")[:1] == "O"
+
+
+def _width(kind):
+    """Bytes of an element."""
+    if isinstance(kind, list):
+        return sum([_width(field[1]) for field in kind])
+    letter, size = kind.lstrip("<|=>")[:1], kind.lstrip("<|=>")[1:]
+    return 8 if letter in "mM" else int(size or 1) * (4 if letter == "U" else 1)
+
+
 def _cooked(data, kind, count):
     """What `_raw` gave, and NumPy's own."""
     if isinstance(kind, list):
@@ -77,9 +89,13 @@ def _parse(data, allow_pickle=False):
         kind, shape = header["descr"], list(header["shape"])
     except (SyntaxError, ValueError, KeyError):
         raise ValueError("Cannot parse header of the .npy file") from None
-    if kind == "|O" and not allow_pickle:
-        raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
-    made = _cooked(data[8 + wide + size:], kind, math.prod(shape))
+    count, rest = math.prod(shape), data[8 + wide + size:]
+    if _holds_objects(kind):
+        if not allow_pickle:
+            raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
+    elif max(_width(kind), 1) * count > len(rest):
+        raise ValueError(f"EOF: reading array data, expected {_width(kind) * count} bytes got {len(rest)}")
+    made = _cooked(rest, kind, count)
     return made.reshape(list(reversed(shape))).transpose() if header["fortran_order"] else made.reshape(shape)
 
 

@@ -70,13 +70,17 @@ class _Flat:
         return self.copy()
 
 
+def _dense(steps):
+    """Whether each dimension, with its size and step, goes on where those behind it end."""
+    return builtins.all([step == math.prod([n for n, _ in steps[i + 1:]]) for i, (_, step) in enumerate(steps)])
+
+
 class _Flags:
     """How an array lies in memory."""
 
     def __init__(self, of):
-        steps, dense = [(n, s) for n, s in zip(of.shape, _numpy.strides(of)) if n != 1], lambda parts: builtins.all(
-            [s == math.prod([n for n, _ in parts[i + 1:]]) for i, (_, s) in enumerate(parts)])
-        self.c_contiguous, self.f_contiguous = dense(steps), dense(steps[::-1])
+        steps = [(n, step) for n, step in zip(of.shape, _numpy.strides(of)) if n != 1]
+        self.c_contiguous, self.f_contiguous = _dense(steps), _dense(steps[::-1])
         self.contiguous = self.c_contiguous
         self.owndata = self.writeable = self.aligned = True
 
@@ -93,7 +97,12 @@ class _Flags:
             "\n  WRITEBACKIFCOPY : False\n"
 
 
-ndarray.setflags = lambda self, write=None, align=None, uic=None: write is None or setattr(self.flags, "writeable", write) or None
+def setflags(self, write=None, align=None, uic=None):
+    if write is not None:
+        self.flags.writeable = write
+
+
+ndarray.setflags = setflags
 
 
 def _size(self):

@@ -407,7 +407,7 @@ class rec:
         return rec.fromarrays([np.array(list(c)) for c in zip(*recList)], names=names)
 
     @staticmethod
-    def array(obj, dtype=None, names=None, **others):
+    def array(obj, dtype=None, names=None):
         return obj if hasattr(obj, "_parts") else rec.fromrecords(obj, dtype, names=names)
 
 

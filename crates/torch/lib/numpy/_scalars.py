@@ -188,45 +188,12 @@ class _Kinds(type):
         return type(x).__module__ == "numpy" and not getattr(x, "shape", (1,)) and x.dtype.kind in cls._letters
 
 
-class floating(metaclass=_Kinds):
-    _letters = "f"
+def _kinds(name, letters):
+    return _Kinds(name, (), {"_letters": letters, "__module__": "numpy", "__qualname__": name})
 
 
-class integer(metaclass=_Kinds):
-    _letters = "iu"
-
-
-class Number(metaclass=_Kinds):
-    _letters = "iufc"
-
-
-class generic(metaclass=_Kinds):
-    _letters = "biufcUO"
-
-
-class signedinteger(metaclass=_Kinds):
-    _letters = "i"
-
-
-class unsignedinteger(metaclass=_Kinds):
-    _letters = "u"
-
-
-class inexact(metaclass=_Kinds):
-    _letters = "fc"
-
-
-class complexfloating(metaclass=_Kinds):
-    _letters = "c"
-
-
-class flexible(metaclass=_Kinds):
-    _letters = "SUV"
-
-
-class character(metaclass=_Kinds):
-    _letters = "SU"
-
-
-for _class in (floating, integer, Number, generic, signedinteger, unsignedinteger, inexact, complexfloating, flexible, character):
-    _class.__module__, _class.__qualname__ = "numpy", _class.__name__.lower()
+floating, integer, signedinteger, unsignedinteger = _kinds("floating", "f"), _kinds("integer", "iu"), _kinds("signedinteger", "i"), _kinds(
+    "unsignedinteger", "u")
+inexact, complexfloating, flexible, character = _kinds("inexact", "fc"), _kinds("complexfloating", "c"), _kinds("flexible", "SUV"), _kinds(
+    "character", "SU")
+Number, generic = _kinds("number", "iufc"), _kinds("generic", "biufcUO")
