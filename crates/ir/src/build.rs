@@ -11,7 +11,7 @@ use crate::order::Order;
 use crate::prim::{Prim, ReduceOp};
 use crate::scalar::ScalarOp;
 use crate::shape::{Shape, TensorType};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// How many nodes a graph may be built of. A decomposition may have a node for each element of a dimension, and a dimension may be large.
 const MAX_NODES: usize = 1 << 20;
@@ -25,11 +25,11 @@ pub struct Builder {
     /// Whether equal prims are made once; off only to compare.
     pub share: bool,
     /// Prims seen so far. Recomputed values are kept apart from the originals, which is the point of recomputing.
-    seen: HashMap<(Prim, Vec<ValueId>, bool), usize>,
+    seen: FxHashMap<(Prim, Vec<ValueId>, bool), usize>,
     /// The one value that all elements have, where it is a known constant.
-    splats: HashMap<ValueId, Literal>,
+    splats: FxHashMap<ValueId, Literal>,
     /// The node that defines a value.
-    defs: HashMap<ValueId, usize>,
+    defs: FxHashMap<ValueId, usize>,
 }
 
 impl Builder {
@@ -39,9 +39,9 @@ impl Builder {
             origin: Origin::default(),
             location: None,
             share: true,
-            seen: HashMap::new(),
-            splats: HashMap::new(),
-            defs: HashMap::new(),
+            seen: FxHashMap::default(),
+            splats: FxHashMap::default(),
+            defs: FxHashMap::default(),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 use crate::{Mutex, lock};
 use aludel_compiler::Style;
 use aludel_ir::{Attrs, Builder, Error, Function, Graph, InputKind, Literal, Node, Op, OpDef, Prim, Result, ShapeEnv, TensorType};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A graph to be run operator by operator on a device.
@@ -25,7 +25,7 @@ pub struct EagerGraph {
     /// For each node, the values that nobody reads after it.
     dead: Vec<Vec<usize>>,
     /// Compiled prims and functions by the node that they are: the dispatcher knows operators only.
-    functions: Mutex<HashMap<usize, Arc<Applied>>>,
+    functions: Mutex<FxHashMap<usize, Arc<Applied>>>,
 }
 
 /// A value while the graph runs. Numbers stay numbers, as in the expressions that were captured: `x * 2.0` is one kernel.

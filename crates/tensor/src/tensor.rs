@@ -360,7 +360,7 @@ impl Tensor {
 
     /// Whether it was computed from a leaf that the question holds of, so far as its tape is still there.
     pub fn reaches(&self, holds: impl Fn(u64) -> bool) -> bool {
-        let (mut todo, mut seen) = (vec![self.inner.grad.clone()], std::collections::HashSet::new());
+        let (mut todo, mut seen) = (vec![self.inner.grad.clone()], rustc_hash::FxHashSet::default());
         while let Some(next) = todo.pop() {
             match next {
                 Some(Grad::Leaf(id)) if holds(id) => return true,

@@ -278,6 +278,10 @@ fn lies(name: &str, bound: &Bound, made: &TensorCell) -> Result<Option<Layout>, 
         return Ok(None);
     }
     let shape: Vec<i64> = made.shape()?.iter().map(|n| *n as i64).collect();
+    // One dimension has one order.
+    if shape.len() < 2 {
+        return Ok(None);
+    }
     let layouts = bound.objects.iter().filter_map(cell).map(TensorCell::layout).collect::<Result<Vec<_>, _>>()?;
     if !images {
         return Ok(Layout::computed(&shape, &layouts));

@@ -1,11 +1,14 @@
 //! Where PyTorch would have a tensor's elements: the strides of views. Values here are always dense; strides decide what is a view and
 //! what a copy, what `view` refuses, and what `stride()` and `is_contiguous()` say.
 
+use std::cell::RefCell;
+
 use aludel_ir::op::Attr;
 use aludel_ir::{Attrs, DType, Dim, ShapeEnv, TensorType};
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Value};
+use rustc_hash::FxHashMap;
 
 use crate::cell::{Step, expect, host};
 use crate::state::{raise, wrap};
@@ -27,8 +30,16 @@ fn base(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(expect(&x, "base")?.base().map_or(x, Value::Instance))
 }
 
+/// So many layouts of views are kept; then all are forgotten.
+const MAX_SHOWN: usize = 1024;
+
+thread_local! {
+    /// What steps of views show, by operator, arguments, result and the layout that they are of.
+    static SHOWN: RefCell<FxHashMap<(&'static str, Attrs, usize, Layout), Option<Layout>>> = RefCell::default();
+}
+
 /// Sizes, and the distances of elements in the memory of the base.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Layout {
     pub shape: Vec<i64>,
     pub strides: Vec<i64>,
@@ -169,15 +180,34 @@ impl Layout {
         (left == 0).then_some(strides)
     }
 
-    /// What a step shows of it; `None` of a step whose elements have to be copied.
+    /// What a step shows of it; `None` of a step whose elements have to be copied. The same steps come in every turn of a loop, so what they
+    /// show is kept.
     pub fn after(&self, step: &Step) -> Result<Option<Layout>, Exc> {
+        let key = (step.def.name, step.attrs.clone(), step.result, self.clone());
+        if let Some(known) = SHOWN.with_borrow(|shown| shown.get(&key).cloned()) {
+            return Ok(known);
+        }
+        let made = self.shown(step)?;
+        SHOWN.with_borrow_mut(|shown| {
+            if shown.len() >= MAX_SHOWN {
+                shown.clear();
+            }
+            shown.insert(key, made.clone());
+        });
+        Ok(made)
+    }
+
+    fn shown(&self, step: &Step) -> Result<Option<Layout>, Exc> {
         let dims: Vec<Dim> = self.shape.iter().map(|n| Dim::Const(*n)).collect();
         let ty = TensorType::new(DType::F32, dims);
-        let results = step.def.infer(&[&ty], &step.attrs, &mut ShapeEnv::default()).map_err(raise)?;
+        // One of many slices is known without all of them.
+        let alone = matches!(step.def.name, "select" | "unbind");
+        let infer = || step.def.infer(&[&ty], &step.attrs, &mut ShapeEnv::default()).map_err(raise);
+        let results = if alone { Vec::new() } else { infer()? };
         let sizes = |i: usize| -> Vec<i64> {
             results.get(i).map_or_else(Vec::new, |t| t.shape.iter().map(|d| d.as_const().unwrap_or(1)).collect())
         };
-        let shape = sizes(step.result);
+        let mut shape = if alone { self.shape.clone() } else { sizes(step.result) };
         let rank = self.shape.len() as i64;
         let at = |name: &str, default: i64| -> usize {
             let d = int(&step.attrs, name).unwrap_or(default);
@@ -196,6 +226,7 @@ impl Layout {
             }
             "select" | "unbind" => {
                 let d = at("dim", 0);
+                shape.remove(d);
                 let index = if step.def.name == "unbind" { step.result as i64 } else { int(&step.attrs, "index").unwrap_or(0) };
                 offset += strides.remove(d) * if index < 0 { index + self.shape[d] } else { index };
             }

@@ -17,7 +17,8 @@ use aludel_ir::DType;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
 use aludel_ir::order::InOrder;
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Nests that may lie between two members of a chain.
 const LOOKAHEAD: usize = 16;
@@ -147,7 +148,7 @@ fn joined(program: &LoopProgram, nests: &[Nest], members: &[usize], target: &Tar
     whole.axes = leading[0].clone();
     // The steps name the axes that they share alike.
     for (step, theirs) in whole.steps.iter_mut().zip(&leading).skip(1) {
-        let map: HashMap<AxisId, Expr> = theirs.iter().zip(&whole.axes).map(|(a, b)| (*a, Expr::axis(*b))).collect();
+        let map: FxHashMap<AxisId, Expr> = theirs.iter().zip(&whole.axes).map(|(a, b)| (*a, Expr::axis(*b))).collect();
         *step = renamed(program, step, &map);
     }
     for step in &mut whole.steps {
@@ -192,7 +193,7 @@ fn leading(program: &LoopProgram, whole: &Nest, own: &[BufferId]) -> Option<Vec<
     Some(out)
 }
 
-fn renamed(program: &LoopProgram, step: &Nest, map: &HashMap<AxisId, Expr>) -> Nest {
+fn renamed(program: &LoopProgram, step: &Nest, map: &FxHashMap<AxisId, Expr>) -> Nest {
     let index = |list: &mut Vec<Expr>| list.iter_mut().for_each(|e| *e = rename(e, map, None, program));
     let mut out = step.clone();
     out.axes.iter_mut().for_each(|a| *a = map.get(a).and_then(Expr::as_axis).unwrap_or(*a));

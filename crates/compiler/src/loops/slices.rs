@@ -9,7 +9,7 @@ use super::fuse::{Fused, MAX_OPS, updates};
 use crate::nest::{Kind, NestBuilder, classify, compact, substitute_store};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Slices, at most: each is computed by the same thread.
 const SLICES: usize = 8;
@@ -54,7 +54,7 @@ fn joined(program: &LoopProgram, sum: usize) -> Option<(usize, Nest)> {
 }
 
 /// An axis of a sum, by those of its reader.
-type Slice = HashMap<AxisId, Expr>;
+type Slice = FxHashMap<AxisId, Expr>;
 
 /// The buffer that the consumer reads by slices, and the slices: together every element, each once.
 fn slices(program: &LoopProgram, producer: &Nest, consumer: &Nest) -> Option<(BufferId, Vec<(Vec<Expr>, Slice)>)> {
@@ -80,7 +80,7 @@ fn slices(program: &LoopProgram, producer: &Nest, consumer: &Nest) -> Option<(Bu
     let mut width = None;
     let mut found = Vec::new();
     for index in indices {
-        let mut slice = Slice::new();
+        let mut slice = Slice::default();
         let mut axes: Vec<AxisId> = Vec::new();
         for (at, e) in store.index.iter().zip(index) {
             let Some(axis) = at.as_axis() else {
@@ -118,7 +118,7 @@ fn slices(program: &LoopProgram, producer: &Nest, consumer: &Nest) -> Option<(Bu
 
 /// One nest of all slices of a sum and what reads them.
 fn merge(program: &LoopProgram, producer: &Nest, consumer: &Nest, buffer: BufferId, slices: &[(Vec<Expr>, Slice)]) -> Option<Nest> {
-    let none = HashMap::new();
+    let none = FxHashMap::default();
     let mut b = NestBuilder::default();
     let mut stores: Vec<Store> = Vec::new();
     let mut loaded = Vec::new();

@@ -20,7 +20,8 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::order::{InOrder, Order};
 use aludel_ir::scalar::ScalarOp;
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Parts, at most: a second nest adds them.
 const PARTS: i64 = 64;
@@ -202,7 +203,7 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
     let renamed = |a: &AxisId| if *a == axis { within } else { *a };
     // The parts.
     let place = Expr::axis(part).mul(&each).add(&Expr::axis(within));
-    let map = HashMap::from([(axis, place.clone())]);
+    let map = FxHashMap::from_iter([(axis, place.clone())]);
     // Stores of elements that are reduced: the parts make them.
     let wide = wide_stores(nest);
     let of_parts = nest.stores.iter().zip(&wide).filter(|(_, w)| **w).flat_map(|(s, _)| s.operands());
@@ -272,7 +273,7 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
             stack.extend(nest.op(v).operands());
         }
     }
-    let none = HashMap::new();
+    let none = FxHashMap::default();
     for v in wanted {
         values[v.0 as usize] = b.import(nest.op(v), nest.dtype(v), &none, &values, program);
     }

@@ -6,7 +6,7 @@
 use crate::nest::{Kind, NestBuilder, classify, compact, rename};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::{DType, ReduceOp, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Reduces the strength of what rows are made of, in every nest that reduces some.
 pub(crate) fn reduce(program: &mut LoopProgram) {
@@ -19,7 +19,7 @@ pub(crate) fn reduce(program: &mut LoopProgram) {
 }
 
 fn reduced(program: &LoopProgram, nest: &Nest) -> Nest {
-    let (coarse, none) = (coarse(nest), HashMap::new());
+    let (coarse, none) = (coarse(nest), FxHashMap::default());
     let mut b = NestBuilder::default();
     let mut values: Vec<ValId> = Vec::with_capacity(nest.ops.len());
     for (op, dtype) in &nest.ops {

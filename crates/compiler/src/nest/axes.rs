@@ -3,10 +3,10 @@
 use super::build::{NestBuilder, rename, split_order};
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, Store, ValId};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A copy of a nest with axes replaced by expressions over other axes.
-pub fn substitute(nest: &Nest, map: &HashMap<AxisId, Expr>, program: &LoopProgram) -> Nest {
+pub fn substitute(nest: &Nest, map: &FxHashMap<AxisId, Expr>, program: &LoopProgram) -> Nest {
     let mut b = NestBuilder::default();
     let values = b.import_all(nest, map, |_| None, program);
     let list = |axes: &[AxisId]| -> Vec<AxisId> {
@@ -24,7 +24,7 @@ pub fn substitute(nest: &Nest, map: &HashMap<AxisId, Expr>, program: &LoopProgra
     b.nest
 }
 
-pub fn substitute_store(s: &Store, map: &HashMap<AxisId, Expr>, values: &[ValId], program: &LoopProgram) -> Store {
+pub fn substitute_store(s: &Store, map: &FxHashMap<AxisId, Expr>, values: &[ValId], program: &LoopProgram) -> Store {
     Store {
         buffer: s.buffer,
         index: s.index.iter().map(|e| rename(e, map, Some(values), program)).collect(),
@@ -41,7 +41,7 @@ pub fn split(nest: &Nest, axis: AxisId, size: &Expr, program: &mut LoopProgram) 
     }
     let (o, i) = (program.new_axis(outer), program.new_axis(size.clone()));
     let e = Expr::axis(o).mul(size).add(&Expr::axis(i));
-    Some(substitute(nest, &HashMap::from([(axis, e)]), program))
+    Some(substitute(nest, &FxHashMap::from_iter([(axis, e)]), program))
 }
 
 /// Splits every axis that the given indices take apart by division, until none does.
@@ -102,7 +102,7 @@ pub fn compact(nest: &mut Nest) {
     if live.iter().all(|l| *l) {
         return;
     }
-    let none = HashMap::new();
+    let none = FxHashMap::default();
     let mut b = NestBuilder::default();
     let mut values = Vec::with_capacity(nest.ops.len());
     for (i, (op, dtype)) in nest.ops.iter().enumerate() {

@@ -4,13 +4,13 @@ use aludel_ir::expr::{Atom, AxisId, Expr, Ranges};
 use aludel_ir::loops::{LoopOp, Nest, ValId};
 use aludel_ir::order::Order;
 use aludel_ir::{DType, Literal, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A nest under construction; equal operations become one.
 #[derive(Default)]
 pub struct NestBuilder {
     pub nest: Nest,
-    seen: HashMap<(LoopOp, DType), ValId>,
+    seen: FxHashMap<(LoopOp, DType), ValId>,
 }
 
 impl NestBuilder {
@@ -84,7 +84,7 @@ impl NestBuilder {
     }
 
     /// Copies an operation of another nest: axes are replaced by expressions, operands by what they became here.
-    pub fn import(&mut self, op: &LoopOp, dtype: DType, axes: &HashMap<AxisId, Expr>, values: &[ValId], ranges: &dyn Ranges) -> ValId {
+    pub fn import(&mut self, op: &LoopOp, dtype: DType, axes: &FxHashMap<AxisId, Expr>, values: &[ValId], ranges: &dyn Ranges) -> ValId {
         let expr = |e: &Expr| rename(e, axes, Some(values), ranges);
         let at = |v: &ValId| values[v.0 as usize];
         let op = match op {
@@ -115,7 +115,7 @@ impl NestBuilder {
     pub fn import_all(
         &mut self,
         nest: &Nest,
-        axes: &HashMap<AxisId, Expr>,
+        axes: &FxHashMap<AxisId, Expr>,
         stored: impl Fn(&LoopOp) -> Option<ValId>,
         ranges: &dyn Ranges,
     ) -> Vec<ValId> {
@@ -141,7 +141,7 @@ pub fn split_order(e: &Expr) -> Vec<AxisId> {
 }
 
 /// Replaces axes, and values where given, in an expression.
-pub fn rename(e: &Expr, axes: &HashMap<AxisId, Expr>, values: Option<&[ValId]>, ranges: &dyn Ranges) -> Expr {
+pub fn rename(e: &Expr, axes: &FxHashMap<AxisId, Expr>, values: Option<&[ValId]>, ranges: &dyn Ranges) -> Expr {
     e.subst(ranges, &mut |a| match a {
         Atom::Axis(x) => axes.get(x).cloned(),
         Atom::Value(v) => values.map(|m| Expr::value(m[*v as usize].0)),

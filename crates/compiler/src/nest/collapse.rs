@@ -5,7 +5,7 @@ use super::build::{NestBuilder, rename};
 use super::kind::Kind;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, Store, ValId};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A copy of the nest whose loads and stores have one flat offset, with axes collapsed; the new axes go into `program`.
 pub(crate) fn collapse(program: &mut LoopProgram, nest: &Nest, kind: &Kind) -> Nest {
@@ -66,7 +66,7 @@ fn adjacent(nest: &Nest, outer: AxisId, inner: AxisId, extent: &Expr) -> bool {
 }
 
 fn replace(program: &LoopProgram, nest: &Nest, outer: AxisId, inner: AxisId, merged: AxisId) -> Nest {
-    let map = HashMap::from([(outer, Expr::ZERO), (inner, Expr::axis(merged))]);
+    let map = FxHashMap::from_iter([(outer, Expr::ZERO), (inner, Expr::axis(merged))]);
     let mut b = NestBuilder::default();
     let mut values: Vec<ValId> = Vec::with_capacity(nest.ops.len());
     for (op, dtype) in &nest.ops {

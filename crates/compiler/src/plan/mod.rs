@@ -21,7 +21,8 @@ use aludel_ir::program::{
     Binding, Exchange, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
 };
 use aludel_ir::{DType, Error, Result, ScalarOp};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Everything that the earlier passes made of one graph.
@@ -334,11 +335,11 @@ impl Planner<'_> {
 
     fn launches(&mut self, target: &Target) -> Result<()> {
         // Equal kernels print equal text, and printing is the longer part; different ones may print the same.
-        let mut printed: HashMap<Kernel, usize> = HashMap::new();
-        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut printed: FxHashMap<Kernel, usize> = FxHashMap::default();
+        let mut known: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
         let words = self.known_sizes();
         // Kernels of one nest are known by what they were scheduled as, before anything is copied.
-        let mut alone: HashMap<(*const Kernel, Vec<u32>), usize> = HashMap::new();
+        let mut alone: FxHashMap<(*const Kernel, Vec<u32>), usize> = FxHashMap::default();
         for nests in self.batches.clone() {
             let origins = self.origins(&nests);
             let label = label::label(self.passes.captured, &origins);

@@ -5,7 +5,7 @@ use crate::nest::rename;
 use aludel_ir::DType;
 use aludel_ir::expr::{AxisId, Expr, NoRanges};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A nest whose axes and buffers are numbered in the order in which it names them; all that a schedule depends on.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -33,7 +33,7 @@ pub(super) fn canonical(table: &LoopProgram, nest: &Nest) -> (Canonical, Vec<Buf
         }
     }
     let place = |a: &AxisId| AxisId(axes.iter().position(|x| x == a).unwrap_or(axes.len()) as u32);
-    let map: HashMap<AxisId, Expr> = axes.iter().map(|a| (*a, Expr::axis(place(a)))).collect();
+    let map: FxHashMap<AxisId, Expr> = axes.iter().map(|a| (*a, Expr::axis(place(a)))).collect();
     let index = |list: &[Expr]| -> Vec<Expr> { list.iter().map(|e| rename(e, &map, None, &NoRanges)).collect() };
     let mut buffers: Vec<BufferId> = Vec::new();
     let mut number = |b: BufferId| {

@@ -9,7 +9,7 @@ use aludel_ir::dtype::Literal;
 use aludel_ir::expr::{Atom, AxisId, Expr, NoRanges, Sym};
 use aludel_ir::loops::{Buffer, BufferId, LoopOp, LoopProgram, Nest, Store};
 use aludel_ir::order::Order;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Fewer nests keep their sizes: they are the layers of a network, and a size that is known makes a faster kernel.
 const MANY: usize = 8;
@@ -20,7 +20,7 @@ const MAX_SIZES: usize = 2;
 #[derive(Default)]
 pub(super) struct Families {
     /// Of each form that belongs to one: which, and its sizes.
-    members: HashMap<Canonical, (usize, Vec<i64>)>,
+    members: FxHashMap<Canonical, (usize, Vec<i64>)>,
     list: Vec<Family>,
 }
 
@@ -39,7 +39,7 @@ fn size(k: usize) -> Sym {
 
 impl Families {
     pub fn of<'a>(forms: impl Iterator<Item = &'a Canonical>) -> Families {
-        let mut places: HashMap<Canonical, usize> = HashMap::new();
+        let mut places: FxHashMap<Canonical, usize> = FxHashMap::default();
         let mut groups: Vec<Vec<(&Canonical, Vec<i64>)>> = Vec::new();
         for form in forms {
             let mut numbers = Vec::new();

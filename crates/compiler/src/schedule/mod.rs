@@ -30,7 +30,7 @@ use emit::KernelBuilder;
 use equal::Canonical;
 use family::Families;
 use grid::Grid;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Whether a pass of its own over a product's results costs less than what follows the sums in their kernel.
@@ -62,7 +62,7 @@ pub struct Scheduled {
 pub fn schedule(program: &LoopProgram, target: &Target) -> Result<Vec<Scheduled>> {
     // Collapsing makes axes; they go into a table of their own.
     let table = LoopProgram { nests: Vec::new(), ..program.clone() };
-    let mut s = Scheduler { table, target, known: HashMap::new(), families: Families::default() };
+    let mut s = Scheduler { table, target, known: FxHashMap::default(), families: Families::default() };
     let forms: Vec<Form> = program.nests.iter().map(|n| s.form(n)).collect();
     if target.builds_slowly() {
         s.families = Families::of(forms.iter().map(|f| &f.canonical));
@@ -82,7 +82,7 @@ struct Scheduler<'t> {
     table: LoopProgram,
     target: &'t Target,
     /// What was scheduled already, with its buffers.
-    known: HashMap<Canonical, (Scheduled, Vec<BufferId>)>,
+    known: FxHashMap<Canonical, (Scheduled, Vec<BufferId>)>,
     families: Families,
 }
 

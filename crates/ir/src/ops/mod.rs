@@ -7,7 +7,7 @@ use crate::build::Builder;
 use crate::graph::ValueId;
 use crate::op::{Attrs, OpDef};
 use crate::schema::Schema;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 /// A row: name, signature, documentation, decomposition and, where it pays, a derivative of its own. `.low()` and the like behind it
@@ -266,8 +266,8 @@ pub fn is_collective(name: &str) -> bool {
 }
 
 /// The rows by name, with their parsed signatures.
-fn index() -> &'static HashMap<&'static str, (&'static OpDef, Result<Schema, String>)> {
-    static INDEX: OnceLock<HashMap<&'static str, (&'static OpDef, Result<Schema, String>)>> = OnceLock::new();
+fn index() -> &'static FxHashMap<&'static str, (&'static OpDef, Result<Schema, String>)> {
+    static INDEX: OnceLock<FxHashMap<&'static str, (&'static OpDef, Result<Schema, String>)>> = OnceLock::new();
     INDEX.get_or_init(|| all().map(|d| (d.name, (d, Schema::parse(d.signature)))).collect())
 }
 

@@ -38,7 +38,8 @@ use crate::expr::{Atom, AxisId, Expr};
 use crate::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use crate::prim::ReduceOp;
 use crate::scalar::ScalarOp;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 // ---- printing ----
 
@@ -135,7 +136,7 @@ struct Parser<'a> {
     c: Cursor<'a>,
     p: LoopProgram,
     symbols: SymbolTable,
-    buffers: HashMap<&'a str, BufferId>,
+    buffers: FxHashMap<&'a str, BufferId>,
     axes: BTreeMap<u32, Expr>,
     /// Whether the present nest is a step.
     steps: bool,
@@ -147,7 +148,7 @@ pub fn parse_loops(text: &str) -> Result<LoopProgram> {
     c.word("loops")?;
     let mut p = LoopProgram { name: c.name("the program's name")?, ..LoopProgram::default() };
     let symbols = parse_header(&mut c, &mut p.env)?;
-    let mut parser = Parser { c, p, symbols, buffers: HashMap::new(), axes: BTreeMap::new(), steps: false };
+    let mut parser = Parser { c, p, symbols, buffers: FxHashMap::default(), axes: BTreeMap::new(), steps: false };
     parser.c.expect("{")?;
     while !parser.c.eat("}") {
         if parser.c.eat_word("buffer") {

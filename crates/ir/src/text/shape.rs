@@ -7,13 +7,13 @@ use crate::error::Result;
 use crate::expr::{Atom, Expr, Sym, write_expr};
 use crate::graph::{Origin, Phase};
 use crate::shape::{Guard, Relation, ShapeEnv, Symbol, TensorType};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 // ---- names ----
 
 /// For each name, itself where it can stand for the thing: `usable`, and the first of its kind. Else `None`.
 pub fn usable_names<'a>(names: impl IntoIterator<Item = Option<&'a str>>, usable: impl Fn(&str) -> bool) -> Vec<Option<&'a str>> {
-    let mut seen = HashSet::new();
+    let mut seen = FxHashSet::default();
     names.into_iter().map(|n| n.filter(|n| usable(n) && seen.insert(*n))).collect()
 }
 
@@ -89,7 +89,7 @@ impl<'a> Symbols<'a> {
 
 /// The symbols of a text by name.
 #[derive(Default)]
-pub struct SymbolTable(HashMap<String, Sym>);
+pub struct SymbolTable(FxHashMap<String, Sym>);
 
 impl SymbolTable {
     pub fn get(&self, name: &str) -> Option<Atom> {

@@ -14,7 +14,8 @@ use crate::tensor::Tensor;
 use crate::{Mutex, lock, trace};
 use aludel_ir::{Attrs, Error, Op, OpDef, Result, TensorType};
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
@@ -191,7 +192,7 @@ pub(crate) fn record_op(
 /// Gradients by the tensor that they are of.
 #[derive(Clone, Default)]
 pub struct Gradients {
-    by_leaf: HashMap<u64, usize>,
+    by_leaf: FxHashMap<u64, usize>,
     /// In the order in which the walk back came upon the leaves.
     list: Vec<Tensor>,
 }
@@ -333,7 +334,7 @@ struct Reached {
 // Leaves in the order of the walk back: latest operators first, operands in order.
 fn reach(grad: &Grad) -> Result<Reached> {
     let mut out = Reached { leaves: Vec::new(), segments: Vec::new(), whole: true };
-    let mut seen: HashMap<u64, usize> = HashMap::new();
+    let mut seen: FxHashMap<u64, usize> = FxHashMap::default();
     let mut todo: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
     if let Grad::Node(n, _) = grad {
         todo.insert(n.seq, n.clone());
@@ -372,7 +373,7 @@ fn walk(
     create_graph: bool,
     reached: &mut dyn FnMut(&Node, &[Option<Tensor>]),
 ) -> Result<Vec<(u64, Tensor)>> {
-    let mut leaves: HashMap<u64, usize> = HashMap::new();
+    let mut leaves: FxHashMap<u64, usize> = FxHashMap::default();
     let mut list: Vec<(u64, Tensor)> = Vec::new();
     let mut todo: BTreeMap<u64, (Arc<Node>, Vec<Option<Tensor>>)> = BTreeMap::new();
     let mut accumulate = |todo: &mut BTreeMap<u64, (Arc<Node>, Vec<Option<Tensor>>)>, to: &Grad, g: Tensor| -> Result<()> {

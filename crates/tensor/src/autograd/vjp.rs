@@ -7,7 +7,7 @@ use crate::dispatch::on_tape;
 use crate::tensor::Tensor;
 use crate::{Mutex, lock, trace};
 use aludel_ir::{Function, Graph, Op, Result, TensorType, ValueId};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
@@ -120,7 +120,7 @@ fn record_again(
 
 // Which inputs some of a graph's results are computed from.
 fn is_behind(g: &Graph, results: &[bool]) -> Vec<bool> {
-    let mut behind: HashSet<ValueId> = g.outputs.iter().zip(results).filter(|(_, r)| **r).map(|(o, _)| o.value).collect();
+    let mut behind: FxHashSet<ValueId> = g.outputs.iter().zip(results).filter(|(_, r)| **r).map(|(o, _)| o.value).collect();
     for node in g.nodes.iter().rev() {
         if node.outputs.iter().any(|o| behind.contains(o)) {
             behind.extend(&node.inputs);

@@ -26,7 +26,7 @@ use guard::{Check, Facts, Missed, Size};
 use replay::Replay;
 pub use replay::offload;
 use segment::Segments;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -75,8 +75,8 @@ where
             replays: Vec::new(),
             broken: Vec::new(),
             last: 0,
-            dynamic: HashSet::new(),
-            history: HashMap::new(),
+            dynamic: FxHashSet::default(),
+            history: FxHashMap::default(),
             misses: Vec::new(),
             breaks: Vec::new(),
             notes: Vec::new(),
@@ -116,9 +116,9 @@ struct Memo<R> {
     /// The replay that ran last.
     last: usize,
     /// Dimensions of tensors, by path, that are known to change.
-    dynamic: HashSet<(String, usize)>,
+    dynamic: FxHashSet<(String, usize)>,
     /// The sizes that each dimension had at the captures.
-    history: HashMap<(String, usize), Vec<usize>>,
+    history: FxHashMap<(String, usize), Vec<usize>>,
     misses: Vec<String>,
     breaks: Vec<Break>,
     notes: Vec<Break>,

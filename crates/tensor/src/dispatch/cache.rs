@@ -9,7 +9,7 @@ use crate::{Mutex, lock};
 use aludel_compiler::{Options, Style};
 use aludel_ir::{Atom, Attrs, Builder, Dim, Graph, InputKind, Literal, Op, OpDef, Prim, Result, TensorType, ValueId};
 use aludel_runtime::Executable;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
@@ -78,7 +78,7 @@ impl Signature {
 
 #[derive(Default)]
 pub(crate) struct OperatorCache {
-    operators: Mutex<HashMap<u64, Vec<(Signature, Arc<Operator>)>>>,
+    operators: Mutex<FxHashMap<u64, Vec<(Signature, Arc<Operator>)>>>,
     /// A pointer, so that programs of fixed sizes do not carry what makes operators for any.
     any: OnceLock<(Families, Find)>,
 }

@@ -9,7 +9,7 @@ use crate::{Mutex, lock, trace};
 use aludel_compiler::Style;
 use aludel_compiler::autodiff::decompose;
 use aludel_ir::{Function, Graph, Op, Result, ShapeEnv};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
@@ -107,7 +107,7 @@ struct Entry {
 /// The transformed functions of a device, found by what was asked and the graph that the function is.
 #[derive(Default)]
 pub(crate) struct FunctionCache {
-    entries: Mutex<(u64, HashMap<u64, Vec<Entry>>)>,
+    entries: Mutex<(u64, FxHashMap<u64, Vec<Entry>>)>,
 }
 
 impl FunctionCache {

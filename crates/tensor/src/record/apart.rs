@@ -2,13 +2,14 @@
 //! themselves, and the pieces that come again are compiled. A script whose every episode is as long as it happens to be writes down a new
 //! graph each time, but the same steps in it.
 //!
-//! Compiling takes about as long as running operators one by one [`PIECE_AGAIN`] times; a piece that ran so that often is compiled, so
+//! Compiling takes about as long as running operators one by one [`PIECE_AGAIN`] times; a piece that took as many launches is compiled, so
 //! that at most twice of what was needed is spent: the rule of renting skis (Karlin, Manasse, Rudolph and Sleator, 1988). A whole graph
-//! that came [`GRAPH_AGAIN`] times will go on coming. Only where a program shows that its graphs change they are treated so: as long as
-//! no more than [`ONCE_HERE`] graphs of the same lines ([`LONG_ONCE_HERE`] where they are long), and [`ONCE`] in all, were compiled and ran
-//! only once, the first run of a graph compiles it.
+//! that took as many as [`GRAPH_AGAIN`] runs of its operators will go on coming; one whose pieces are compiled takes few in a run, and is
+//! compiled as much later. Only where a program shows that its graphs change they are treated so: as long as no more than [`ONCE_HERE`]
+//! graphs of the same lines ([`LONG_ONCE_HERE`] where they are long), and [`ONCE`] in all, were compiled and ran only once, the first run of
+//! a graph compiles it.
 
-use super::program::{Key, Live, Programs, Worth, report};
+use super::program::{Found, Key, Live, Programs, Worth, report};
 use crate::device::Device;
 use crate::tensor::{Data, Tensor};
 use aludel_compiler::autodiff;
@@ -29,9 +30,9 @@ pub(super) const LONG_ONCE_HERE: (usize, usize) = (128, 3);
 /// Preparing, several loops and evaluation are fewer.
 pub(super) const ONCE: usize = 32;
 /// Measured on the CPU target: 0.3 ms for each operator of a graph to compile it, 0.04 ms to run one.
-pub(super) const PIECE_AGAIN: u8 = 8;
+const PIECE_AGAIN: usize = 8;
 /// Lengths that happen to be equal twice are common.
-pub(super) const GRAPH_AGAIN: u8 = 2;
+const GRAPH_AGAIN: usize = 2;
 /// So many pieces are counted; then all are forgotten.
 const MAX_COUNTED: usize = 1 << 14;
 /// The longest part that is looked for again behind itself, in nodes.
@@ -43,28 +44,39 @@ const LOOP: usize = 512;
 /// An operator of more operands or results than these, as the one that joins the results of all turns, is taken apart.
 const MANY: usize = 8;
 
-/// How often graphs and pieces ran as their parts, by what they are found by.
+/// What graphs and pieces that run as their parts may still take until they are compiled, in launches, by what they are found by.
 #[derive(Default)]
-pub(super) struct Sights(FxHashMap<u64, u8>);
+pub(super) struct Sights(FxHashMap<u64, usize>);
 
 impl Sights {
-    /// Whether what ran `again` times is to be compiled now; else it counts as run.
-    pub fn enough(&mut self, hash: u64, again: u8) -> bool {
+    /// Whether it is time to compile what ran as its parts so far.
+    pub fn enough(&mut self, hash: u64) -> bool {
+        let enough = self.0.get(&hash) == Some(&0);
+        if enough {
+            self.0.remove(&hash);
+        }
+        enough
+    }
+
+    /// What is worth `worth` launches took some.
+    fn took(&mut self, hash: u64, worth: usize, launches: usize) {
         if self.0.len() >= MAX_COUNTED {
             self.0.clear();
         }
-        let times = self.0.entry(hash).or_default();
-        *times = times.saturating_add(1);
-        if *times > again {
-            self.0.remove(&hash);
-            return true;
-        }
-        false
+        let left = self.0.entry(hash).or_insert(worth);
+        *left = left.saturating_sub(launches);
     }
 }
 
-/// The flow: gradients become nodes, the nodes are cut into pieces, each runs as a program that is found or made, or node by node.
-pub(super) fn run(programs: &mut Programs, device: &Device, graph: &Graph, live: &[Live], values: Vec<Option<Tensor>>) -> Result<()> {
+/// The flow: gradients become nodes, the nodes are cut into pieces, each runs as a program that is found or made, or node by node. `hash` is
+/// what the whole graph is found by.
+pub(super) fn run(
+    programs: &mut Programs,
+    device: &Device,
+    (hash, graph): (u64, &Graph),
+    live: &[Live],
+    values: Vec<Option<Tensor>>,
+) -> Result<()> {
     let mut graph = graph.clone();
     for (k, l) in live.iter().enumerate() {
         graph.add_output(format!("out{k}"), l.value, None);
@@ -79,9 +91,12 @@ pub(super) fn run(programs: &mut Programs, device: &Device, graph: &Graph, live:
     for (input, value) in graph.inputs.iter().zip(values) {
         known[input.value.index()] = value;
     }
+    let (mut nodes, mut launches) = (0, 0);
     for piece in pieces.cut() {
-        pieces.run(programs, device, &piece, &mut known)?;
+        nodes += piece.len();
+        launches += pieces.run(programs, device, &piece, &mut known)?;
     }
+    programs.sights.took(hash, GRAPH_AGAIN * nodes, launches);
     for (l, o) in live.iter().zip(&graph.outputs) {
         let value = known[o.value.index()].clone().ok_or_else(|| report("a value is not made"))?;
         let data = match &value.inner.data {
@@ -216,11 +231,17 @@ impl<'g> Pieces<'g> {
         h.finish()
     }
 
-    fn run(&mut self, programs: &mut Programs, device: &Device, piece: &[usize], known: &mut [Option<Tensor>]) -> Result<()> {
+    // Gives the launches that it took.
+    fn run(&mut self, programs: &mut Programs, device: &Device, piece: &[usize], known: &mut [Option<Tensor>]) -> Result<usize> {
         let worth = if piece.len() == 1 { Worth::Compile } else { Worth::WhenSeen };
         let (key, given, made) = self.extract(piece);
-        let Some((executable, sizes, inputs)) = programs.piece(device, key, worth)? else {
-            return piece.iter().try_for_each(|n| self.run(programs, device, &[*n], known));
+        let (executable, sizes, inputs) = match programs.piece(device, key, worth)? {
+            Found::Program(found) => found,
+            Found::Parts(hash) => {
+                piece.iter().try_for_each(|n| self.run(programs, device, &[*n], known).map(|_| ()))?;
+                programs.sights.took(hash, PIECE_AGAIN * piece.len(), piece.len());
+                return Ok(piece.len());
+            }
         };
         let argument = |at: &usize| -> Result<Argument> {
             let value = given.get(*at).and_then(|v| known[v.index()].as_ref());
@@ -233,7 +254,7 @@ impl<'g> Pieces<'g> {
         }
         let end = piece.last().copied().unwrap_or(0);
         given.iter().filter(|v| self.last[v.index()] <= end).for_each(|v| known[v.index()] = None);
-        Ok(())
+        Ok(1)
     }
 
     // A piece as a graph of its own; the values that it is given, and those that it makes for others.

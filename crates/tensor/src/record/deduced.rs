@@ -7,22 +7,36 @@ use crate::trace::{Slot, Source, Trace};
 use aludel_ir::interp::{self, HostTensor, Precision};
 use aludel_ir::{Graph, InputKind, Node, Op, ValueId};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Nodes that are looked through, at most.
 const MOST_NODES: usize = 64;
 /// Elements of the tensors that something follows from, at most, where it is computed.
 const MOST_ELEMENTS: usize = 1 << 20;
 
-/// Operators whose elements are some of their first operand's.
+/// How elements of a result follow from those of operands.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// They are some of the first operand's.
+    Moves,
+    /// They are the operands'.
+    Joins,
+    /// They are cheap to compute.
+    Computes,
+}
+
 const MOVES: &str = "reshape flatten squeeze unsqueeze permute transpose t flip flipud fliplr roll tile repeat repeat_interleave diagonal narrow \
     slice select unfold expand split chunk unbind unflatten movedim tensor_split gather take_along_dim index_select index detach";
-/// Those whose elements are their operands'.
 const JOINS: &str = "cat stack hstack vstack dstack meshgrid";
-/// Those that are cheap to compute.
 const COMPUTES: &str = "add sub rsub mul neg abs div floor_divide remainder fmod floor ceil trunc round sign maximum minimum clamp where \
     masked_fill eq ne lt le gt ge logical_not logical_and logical_or bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift \
     bitwise_right_shift to tril triu pad cumsum sum amax amin zeros ones full zeros_like ones_like full_like arange";
+
+/// By the operator's name.
+static WAYS: LazyLock<FxHashMap<&str, Way>> = LazyLock::new(|| {
+    let all = [(MOVES, Way::Moves), (JOINS, Way::Joins), (COMPUTES, Way::Computes)];
+    all.into_iter().flat_map(|(names, way)| names.split_whitespace().map(move |name| (name, way))).collect()
+});
 
 /// A recorded tensor by the operators and tensors that it follows from.
 pub struct Deduced {
@@ -94,15 +108,13 @@ fn cone(graph: &Graph, sources: &[Source], value: ValueId) -> Option<Deduced> {
         open -= found.len();
         let elements = found.contains(&true);
         let Op::Call(def, _) = &node.op else { return None };
-        let is_one_of = |names: &str| names.split_whitespace().any(|n| n == def.name);
-        let (first, others) = match () {
-            () if is_one_of(MOVES) => (elements, false),
-            () if is_one_of(JOINS) => (elements, elements),
-            () if is_one_of(COMPUTES) => {
+        let (first, others) = match WAYS.get(def.name)? {
+            Way::Moves => (elements, false),
+            Way::Joins => (elements, elements),
+            Way::Computes => {
                 moved &= !elements;
                 (false, false)
             }
-            _ => return None,
         };
         for (k, v) in node.inputs.iter().enumerate() {
             let flag = if k == 0 { first } else { others };

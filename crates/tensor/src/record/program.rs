@@ -1,7 +1,7 @@
 //! The compiled graphs of a recorder, and how one runs on the values at hand. A graph that comes with ever new sizes is compiled for any
 //! ([`super::general`]).
 
-use super::apart::{self, GRAPH_AGAIN, PIECE_AGAIN, Sights};
+use super::apart::{self, Sights};
 use super::general::{Families, Skeleton};
 use super::template::Ready;
 use super::{Closed, Counts, concrete};
@@ -46,7 +46,7 @@ pub(super) struct Programs {
     options: Options,
     list: FxHashMap<u64, Vec<Program>>,
     families: Families,
-    sights: Sights,
+    pub(super) sights: Sights,
     clock: u64,
     pub counts: Counts,
 }
@@ -87,6 +87,14 @@ pub(super) enum Worth {
     WhenSeen,
     /// An operator.
     Compile,
+}
+
+/// What a graph runs as.
+pub(super) enum Found<T> {
+    /// A program.
+    Program(T),
+    /// It is better not compiled: its parts. What it is found by.
+    Parts(u64),
 }
 
 impl Worth {
@@ -166,8 +174,9 @@ impl Programs {
             None => {
                 let form = (wanted.clone(), state.clone());
                 let key = Key { graph: graph.clone(), wanted, state };
-                let Some((program, sizes)) = self.find(device, key, Worth::Region)? else {
-                    return apart::run(self, device, &graph, &live, values).map(|()| None);
+                let (program, sizes) = match self.find(device, key, Worth::Region)? {
+                    Found::Program(found) => found,
+                    Found::Parts(hash) => return apart::run(self, device, (hash, &graph), &live, values).map(|()| None),
                 };
                 let kinds = program.graph.inputs.iter().map(|i| i.kind).collect();
                 let (inputs, executable, runs) = (program.inputs.clone(), program.executable.clone(), program.runs.clone());
@@ -211,8 +220,8 @@ impl Programs {
         self.list.values_mut().flatten().find(|p| Arc::ptr_eq(&p.executable, executable))
     }
 
-    // The program of a graph, and the values of its size symbols; none where it is better not compiled.
-    fn find(&mut self, device: &Device, mut key: Key, worth: Worth) -> Result<Option<(&mut Program, Vec<i64>)>> {
+    // The program of a graph, and the values of its size symbols.
+    fn find(&mut self, device: &Device, mut key: Key, worth: Worth) -> Result<Found<(&mut Program, Vec<i64>)>> {
         let known = |p: &&Program, key: &Key| p.any.is_none() && p.key.is(key);
         if let Some(moved) = self.list.get(&key.hash()).and_then(|l| l.iter().find(|p| known(p, &key))).map(|p| p.moves)
             && moved > MAX_MOVES
@@ -223,7 +232,7 @@ impl Programs {
         }
         let hash = key.hash();
         if let Some(at) = self.list.get(&hash).and_then(|l| l.iter().position(|p| known(&p, &key))) {
-            return self.at(hash, at, Vec::new()).map(Some);
+            return self.at(hash, at, Vec::new()).map(Found::Program);
         }
         let skeleton = Skeleton::of(&key);
         if let Some(list) = self.list.get(&skeleton.hash) {
@@ -233,7 +242,7 @@ impl Programs {
                 skeleton.is(&any.skeleton).then_some((at, sizes))
             };
             if let Some((at, sizes)) = list.iter().enumerate().find_map(fits) {
-                return self.at(skeleton.hash, at, sizes).map(Some);
+                return self.at(skeleton.hash, at, sizes).map(Found::Program);
             }
         }
         self.make_room();
@@ -242,31 +251,33 @@ impl Programs {
             let list = self.list.entry(skeleton.hash).or_default();
             list.push(program);
             let at = list.len() - 1;
-            return self.at(skeleton.hash, at, sizes).map(Some);
+            return self.at(skeleton.hash, at, sizes).map(Found::Program);
         }
         self.families.add(skeleton);
         let compile_now = match worth {
-            Worth::Region => !self.graphs_change(&key.graph) || self.sights.enough(hash, GRAPH_AGAIN),
-            Worth::WhenSeen => self.sights.enough(hash, PIECE_AGAIN),
+            Worth::Region => !self.graphs_change(&key.graph) || self.sights.enough(hash),
+            Worth::WhenSeen => self.sights.enough(hash),
             Worth::Compile => true,
         };
         if !compile_now {
-            return Ok(None);
+            return Ok(Found::Parts(hash));
         }
         let made = compile(device, &key.graph, &key.wanted, &key.state, &worth.options(&self.options))?;
         self.counts.compiled += 1;
         let list = self.list.entry(hash).or_default();
         list.push(made.program(key, worth, self.clock, None));
         let at = list.len() - 1;
-        self.at(hash, at, Vec::new()).map(Some)
+        self.at(hash, at, Vec::new()).map(Found::Program)
     }
 
-    /// The program of a piece of a graph, the values of its size symbols, and the inputs of the piece that it takes; none where it is
-    /// better run by its operators.
-    pub fn piece(&mut self, device: &Device, key: Key, worth: Worth) -> Result<Option<(Arc<dyn Executable>, Vec<i64>, Vec<usize>)>> {
-        let Some((program, sizes)) = self.find(device, key, worth)? else { return Ok(None) };
+    /// The program of a piece of a graph, the values of its size symbols, and the inputs of the piece that it takes.
+    pub fn piece(&mut self, device: &Device, key: Key, worth: Worth) -> Result<Found<(Arc<dyn Executable>, Vec<i64>, Vec<usize>)>> {
+        let (program, sizes) = match self.find(device, key, worth)? {
+            Found::Program(found) => found,
+            Found::Parts(hash) => return Ok(Found::Parts(hash)),
+        };
         program.runs.fetch_add(1, Ordering::Relaxed);
-        Ok(Some((program.executable.clone(), sizes, program.inputs.clone())))
+        Ok(Found::Program((program.executable.clone(), sizes, program.inputs.clone())))
     }
 
     pub fn all(&self) -> impl Iterator<Item = &Program> {

@@ -1,7 +1,7 @@
 //! Instructions, registers and operands: what the printer and the helper functions are written with.
 
 use aludel_ir::DType;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
 /// The class of a register: what PTX's `.reg` declares.
@@ -65,9 +65,9 @@ pub(super) struct Emit {
     next: [u32; 5],
     labels: u32,
     /// Registers that are written more than once: what is named after them has to be copied.
-    mutable: HashSet<String>,
+    mutable: FxHashSet<String>,
     /// Registers that hold another one's value rounded to a narrow type.
-    rounded: HashMap<String, (DType, Operand)>,
+    rounded: FxHashMap<String, (DType, Operand)>,
 }
 
 impl Emit {

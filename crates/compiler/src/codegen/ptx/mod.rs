@@ -33,7 +33,8 @@ use aludel_ir::kernel::warpgroup::WarpgroupOp;
 use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, visit};
 use aludel_ir::{Error, Result};
 use emit::{Class, Emit, Operand};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The name of a kernel's function.
@@ -73,15 +74,15 @@ pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Res
     let mut p = Printer {
         kernel,
         emit: Emit::default(),
-        values: HashMap::new(),
-        params: HashMap::new(),
+        values: FxHashMap::default(),
+        params: FxHashMap::default(),
         bases: Vec::new(),
         constant: (0..bindings).map(|b| written[b] == Some(Access::Read)).collect(),
         shared: Vec::new(),
         maps: Vec::new(),
         signs: Signs::new(kernel),
-        addresses: vec![HashMap::new()],
-        specials: HashMap::new(),
+        addresses: vec![FxHashMap::default()],
+        specials: FxHashMap::default(),
     };
     p.prologue(bindings)?;
     // Nothing is read or written before, so whatever waits for this kernel waits for what it waits for, too. That those behind may begin is
@@ -110,9 +111,9 @@ struct Printer<'a> {
     kernel: &'a Kernel,
     emit: Emit,
     /// What each register of the kernel is, lane by lane.
-    values: HashMap<u32, Vec<Operand>>,
+    values: FxHashMap<u32, Vec<Operand>>,
     /// Launch parameters in registers.
-    params: HashMap<u32, String>,
+    params: FxHashMap<u32, String>,
     /// The address of each buffer.
     bases: Vec<String>,
     /// Bindings that the kernel reads and never writes: their words are cached as constants.
@@ -123,9 +124,9 @@ struct Printer<'a> {
     maps: Vec<String>,
     signs: Signs<'a>,
     /// Addresses computed in the open blocks: of an element (buffer or array, register, size in bytes).
-    addresses: Vec<HashMap<(memory::Space, String, u32), String>>,
+    addresses: Vec<FxHashMap<(memory::Space, String, u32), String>>,
     /// Thread and workgroup indices.
-    specials: HashMap<String, String>,
+    specials: FxHashMap<String, String>,
 }
 
 impl Printer<'_> {

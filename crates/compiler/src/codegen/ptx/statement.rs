@@ -4,7 +4,7 @@ use super::Printer;
 use super::emit::{Class, Operand};
 use aludel_ir::Result;
 use aludel_ir::kernel::{KExpr, Stmt, Ty, Var, visit};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Loops of so many statements in all, written out, are: indices become constants and addresses offsets.
 const UNROLLED: usize = 640;
@@ -18,7 +18,7 @@ impl Printer<'_> {
     }
 
     fn scoped(&mut self, body: &[Stmt]) -> Result<()> {
-        self.addresses.push(HashMap::new());
+        self.addresses.push(FxHashMap::default());
         let out = self.block(body);
         self.addresses.pop();
         out

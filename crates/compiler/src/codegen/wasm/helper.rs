@@ -11,7 +11,8 @@ use super::scalar::{bounded, instruction, shift};
 use crate::codegen::math::parse::{self, Expr, Line, Type};
 use aludel_ir::kernel::Ty;
 use aludel_ir::{DType, ScalarOp};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use wasm_encoder::{Function, ValType};
 
@@ -67,7 +68,7 @@ impl Helpers {
         // Without branches no lane is ever masked.
         let masks = wide.then_some(Masks { result: 0, returned: 0, broken: 0, active: None });
         let own = std::mem::replace(body, Body::new(0));
-        let mut w = Writer { helpers: self, body: own, names: HashMap::new(), masks, ends: Vec::new(), fuses: false };
+        let mut w = Writer { helpers: self, body: own, names: FxHashMap::default(), masks, ends: Vec::new(), fuses: false };
         let done = w.inline(f).is_some();
         *body = w.body;
         if !done {
@@ -125,7 +126,7 @@ struct Masks {
 struct Writer<'h> {
     helpers: &'h mut Helpers,
     body: Body,
-    names: HashMap<String, (u32, Type)>,
+    names: FxHashMap<String, (u32, Type)>,
     masks: Option<Masks>,
     /// The blocks around open loops.
     ends: Vec<u32>,

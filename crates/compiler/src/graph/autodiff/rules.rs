@@ -6,7 +6,7 @@ use aludel_ir::graph::InputKind;
 use aludel_ir::order::Order;
 use aludel_ir::{Builder, Collective, CollectiveOp, DType, Dim, Error, Expr, Literal, Prim, ReduceOp, Result, ScalarOp, Shape, ValueId};
 use aludel_ir::{Op, TensorType, attention};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// One gradient for each operand, given those of the results; `None` where it is zero everywhere.
 pub fn vjp(b: &mut Builder, prim: &Prim, x: &[ValueId], y: &[ValueId], grads: &[Option<ValueId>]) -> Result<Vec<Option<ValueId>>> {
@@ -130,7 +130,7 @@ fn by_decomposition(b: &mut Builder, prim: &Prim, x: &[ValueId], grads: &[Option
     let mut inner = Builder::new(prim.name());
     inner.graph.env = b.graph.env.clone();
     inner.origin = b.origin.clone();
-    let mut given = HashMap::new();
+    let mut given = FxHashMap::default();
     let mut input = |inner: &mut Builder, v: ValueId, ty: TensorType| {
         let i = inner.graph.add_input(format!("x{}", given.len()), InputKind::Arg, ty);
         given.insert(i, v);

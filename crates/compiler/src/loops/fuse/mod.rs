@@ -21,7 +21,8 @@ use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::order::{InOrder, Order};
 use aludel_ir::{CollectiveOp, DType};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many operations a nest has at most: each fusion looks at all of them, and a loop that was written out would be one nest of thousands,
 /// which no device has the registers for. PyTorch's compiler stops at 64 of its nodes (`max_fusion_size`), which are larger.
@@ -104,7 +105,7 @@ struct Fuser<'p> {
     /// Old and new buffer of states that are updated in place.
     in_place: BTreeMap<usize, (BufferId, BufferId)>,
     decided: BTreeMap<usize, bool>,
-    refused: HashMap<(usize, usize), Refusal>,
+    refused: FxHashMap<(usize, usize), Refusal>,
     edges: Edges,
     /// The live groups that touch each buffer.
     readers: BTreeMap<BufferId, Vec<usize>>,
@@ -119,7 +120,7 @@ struct Candidates {
     /// The best last, of equals the first pair.
     queue: BTreeSet<((u32, i64), Reverse<(usize, usize)>)>,
     /// The pairs that each group was ever proposed in.
-    of: HashMap<usize, Vec<(usize, usize)>>,
+    of: FxHashMap<usize, Vec<(usize, usize)>>,
 }
 
 impl Candidates {
@@ -256,7 +257,7 @@ impl<'p> Fuser<'p> {
             order: (0..n).map(|g| (g, g)).collect(),
             in_place: BTreeMap::new(),
             decided: BTreeMap::new(),
-            refused: HashMap::new(),
+            refused: FxHashMap::default(),
             edges: Edges::default(),
             readers: BTreeMap::new(),
             writers: BTreeMap::new(),

@@ -7,7 +7,7 @@
 use crate::nest::{Kind, classify, compact, rename};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Elements that have to lie side by side in both, so that reading is as fast: more than a sector of 32 bytes.
 const RUN: i64 = 32;
@@ -48,8 +48,8 @@ pub(super) fn written_by(program: &LoopProgram, b: BufferId) -> Vec<usize> {
 }
 
 /// The dimension in which each axis of a nest stands alone, where all do and nothing else does.
-pub(super) fn places(program: &LoopProgram, nest: &Nest, index: &[Expr]) -> Option<HashMap<AxisId, usize>> {
-    let mut places = HashMap::new();
+pub(super) fn places(program: &LoopProgram, nest: &Nest, index: &[Expr]) -> Option<FxHashMap<AxisId, usize>> {
+    let mut places = FxHashMap::default();
     for (d, e) in index.iter().enumerate() {
         match e.as_axis() {
             Some(a) => drop(places.insert(a, d)),
@@ -89,7 +89,7 @@ fn redirect(program: &mut LoopProgram, n: usize, gone: usize, kept: usize) {
             if let LoopOp::Load { buffer, index, .. } = op
                 && *buffer == from.buffer
             {
-                let map: HashMap<AxisId, Expr> = places.iter().map(|(a, d)| (*a, index[*d].clone())).collect();
+                let map: FxHashMap<AxisId, Expr> = places.iter().map(|(a, d)| (*a, index[*d].clone())).collect();
                 *index = to.index.iter().map(|e| rename(e, &map, None, program)).collect();
                 *buffer = to.buffer;
             }

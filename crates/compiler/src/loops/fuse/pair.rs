@@ -10,7 +10,8 @@ use crate::nest::{Kind, NestBuilder, classify, split_divided, split_order, subst
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::order::Order;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Why two nests stay two kernels.
@@ -171,9 +172,9 @@ fn index_of(n: &Nest, buffer: BufferId) -> Option<&Vec<Expr>> {
 }
 
 /// Maps the other nest's axes to expressions over the frame's, splitting axes of the frame where the other is finer.
-fn match_axes(program: &mut LoopProgram, frame: Nest, other: &Nest, shared: &[BufferId]) -> Result<(Nest, HashMap<AxisId, Expr>), Refusal> {
+fn match_axes(program: &mut LoopProgram, frame: Nest, other: &Nest, shared: &[BufferId]) -> Result<(Nest, FxHashMap<AxisId, Expr>), Refusal> {
     let mut frame = frame;
-    let mut map: HashMap<AxisId, Expr> = HashMap::new();
+    let mut map: FxHashMap<AxisId, Expr> = FxHashMap::default();
     let flows = |n: &Nest, b: &BufferId| n.writes().contains(b);
     // Buffers that carry a value between the two first: those must match. Buffers that both only read are hints.
     let mut buffers: Vec<(bool, BufferId)> = shared.iter().map(|b| (!(flows(&frame, b) || flows(other, b)), *b)).collect();
@@ -230,16 +231,16 @@ fn match_axes(program: &mut LoopProgram, frame: Nest, other: &Nest, shared: &[Bu
 /// How one enumeration of a dimension becomes another.
 struct Refinement {
     /// Axes of ours, by finer ones.
-    splits: HashMap<AxisId, Expr>,
+    splits: FxHashMap<AxisId, Expr>,
     /// Axes of theirs, by ours after splitting.
-    targets: HashMap<AxisId, Expr>,
+    targets: FxHashMap<AxisId, Expr>,
 }
 
 /// Lines up two mixed-radix enumerations from the innermost axis outwards; `None` where their radices do not nest.
 fn refine(program: &mut LoopProgram, ours: &Expr, theirs: &Expr) -> Option<Refinement> {
     let mut a = split_order(ours);
     let mut b = split_order(theirs);
-    let mut r = Refinement { splits: HashMap::new(), targets: HashMap::new() };
+    let mut r = Refinement { splits: FxHashMap::default(), targets: FxHashMap::default() };
     while let (Some(x), Some(y)) = (a.pop(), b.pop()) {
         let (ex, ey) = (program.extent(x).clone(), program.extent(y).clone());
         if ex == ey {
@@ -288,7 +289,7 @@ fn space(program: &LoopProgram, frame: &Nest, other: &Nest) -> Refusal {
 }
 
 /// The other must run over exactly the frame's iterations, or (where it is wide) over all of its rows and columns.
-fn check_space(program: &LoopProgram, frame: &Nest, other: &Nest, map: &HashMap<AxisId, Expr>) -> Result<(), Refusal> {
+fn check_space(program: &LoopProgram, frame: &Nest, other: &Nest, map: &FxHashMap<AxisId, Expr>) -> Result<(), Refusal> {
     let image = |axes: &[AxisId]| -> Vec<AxisId> {
         let mut out: Vec<AxisId> = axes.iter().flat_map(|x| map.get(x).map_or(vec![], |e| e.axes())).collect();
         out.order();
@@ -366,7 +367,7 @@ fn order_reductions(nest: &mut Nest) -> Result<(), Refusal> {
 
 /// One nest of both, in order; the second's loads of what the first stores become the stored values.
 fn merge(program: &LoopProgram, first: &Nest, second: &Nest, frame: &Nest) -> Nest {
-    let none = HashMap::new();
+    let none = FxHashMap::default();
     let mut b = NestBuilder::resume(first.clone());
     let stored = |op: &LoopOp| match op {
         LoopOp::Load { buffer, .. } => first.stores.iter().find(|s| s.buffer == *buffer && !s.add).map(|s| s.value),

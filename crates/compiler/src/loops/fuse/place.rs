@@ -10,7 +10,8 @@ use crate::nest::{Kind, classify, rename};
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, ScalarOp};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// A range of a concatenation: who computes it, by which of its stores, and where in the whole that belongs.
 struct Piece {
@@ -163,10 +164,10 @@ fn piece(program: &LoopProgram, n: usize, load: ValId, axis: AxisId, [from, end]
 }
 
 /// The axes of a nest by what its index of a buffer comes to, dimension by dimension.
-fn inverted(nest: &Nest, index: &[Expr], values: &[Expr]) -> Option<HashMap<AxisId, Expr>> {
-    let mut map = HashMap::new();
+fn inverted(nest: &Nest, index: &[Expr], values: &[Expr]) -> Option<FxHashMap<AxisId, Expr>> {
+    let mut map = FxHashMap::default();
     // Quotients and remainders of an axis: the divisor, and the axis's part.
-    let mut parts: HashMap<(AxisId, i64), [Option<Expr>; 2]> = HashMap::new();
+    let mut parts: FxHashMap<(AxisId, i64), [Option<Expr>; 2]> = FxHashMap::default();
     for (e, value) in index.iter().zip(values) {
         if e.is_zero() && value.is_zero() {
             continue;

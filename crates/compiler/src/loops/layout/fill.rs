@@ -9,7 +9,8 @@ use crate::nest::{NestBuilder, substitute};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
 use aludel_ir::{DType, ScalarOp};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Channels that fit into a copy.
 const FULL: i64 = 4;
@@ -57,7 +58,7 @@ pub(super) fn fill(program: &mut LoopProgram, done: &mut BTreeSet<Place>, nest: 
         program.buffers[b.0 as usize].shape[*d] = Expr::Const(FULL);
     }
     let whole = program.new_axis(Expr::Const(FULL));
-    program.nests[nest] = substitute(&program.nests[nest], &HashMap::from([(axis, Expr::axis(whole))]), program);
+    program.nests[nest] = substitute(&program.nests[nest], &FxHashMap::from_iter([(axis, Expr::axis(whole))]), program);
 }
 
 /// Whether a nest only copies a tensor, converted perhaps, and counts a dimension of it by one axis.
@@ -74,7 +75,7 @@ fn is_copy(nest: &Nest, place: &Place) -> bool {
 /// A copying nest over one more channel, which is zero.
 fn filled(program: &LoopProgram, nest: &Nest, place: Place, axis: AxisId, extent: i64) -> Nest {
     let Some(old) = nest.stores.first().and_then(|s| s.index[place.1].as_axis()) else { return nest.clone() };
-    let map = HashMap::from([(old, Expr::axis(axis))]);
+    let map = FxHashMap::from_iter([(old, Expr::axis(axis))]);
     let mut b = NestBuilder::default();
     let (here, end) = (b.index(Expr::axis(axis)), b.constant(extent as f64, DType::I32));
     let inside = b.scalar(ScalarOp::Lt, &[here, end]);

@@ -29,7 +29,8 @@ use crate::parts::Part;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
 use aludel_ir::order::Order;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Multiplications of a product for which copying an operand into another layout pays: as long as a few launches.
 const LARGE: i64 = 1 << 28;
@@ -156,7 +157,7 @@ impl Chooser<'_> {
     }
 
     fn spread(&mut self) {
-        let mut touching: HashMap<BufferId, Vec<usize>> = HashMap::new();
+        let mut touching: FxHashMap<BufferId, Vec<usize>> = FxHashMap::default();
         for (n, nest) in self.program.nests.iter().enumerate() {
             for (b, ..) in accesses(nest) {
                 let list = touching.entry(b).or_default();
@@ -214,7 +215,7 @@ impl Chooser<'_> {
 
     /// Copies inputs of the graph for the large products that read them through windows, or beside such an operand.
     fn pack(&mut self) {
-        let mut packed: HashMap<(BufferId, Vec<usize>), BufferId> = HashMap::new();
+        let mut packed: FxHashMap<(BufferId, Vec<usize>), BufferId> = FxHashMap::default();
         let mut wanted: Vec<(BufferId, BufferId, Vec<usize>, usize)> = Vec::new();
         for n in 0..self.program.nests.len() {
             let nest = self.program.nests[n].clone();

@@ -14,7 +14,7 @@ use crate::nest::{Kind, NestBuilder, classify, rename};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::{DType, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Channels of an image that leave most of a tile's row empty.
 const FEW: i64 = 4;
@@ -340,7 +340,7 @@ fn copy_into(program: &mut LoopProgram, writer: usize, buffer: BufferId, space: 
     let old = &nest.stores[0].index;
     let [rows, columns, channels] = [space[0], space[1], width].map(|e| program.new_axis(Expr::Const(e)));
     let from = [Expr::axis(channels), Expr::axis(rows).sub(&Expr::Const(before[0])), Expr::axis(columns).sub(&Expr::Const(before[1]))];
-    let map: HashMap<AxisId, Expr> = old[1..].iter().zip(&from).filter_map(|(e, from)| Some((e.as_axis()?, from.clone()))).collect();
+    let map: FxHashMap<AxisId, Expr> = old[1..].iter().zip(&from).filter_map(|(e, from)| Some((e.as_axis()?, from.clone()))).collect();
     let mut b = NestBuilder::default();
     let mut inside = None;
     for (e, size) in from.iter().zip(size) {
@@ -384,7 +384,7 @@ fn striped(program: &mut LoopProgram, r: &Reader, image: BufferId, other: &Other
         Expr::axis(r.places[0]).scale(g.step[0]).add(&row),
         Expr::axis(r.places[1]).scale(g.step[1] * g.width()).add(&Expr::axis(run)),
     ];
-    let (program, nest, none) = (&*program, &program.nests[r.nest], HashMap::new());
+    let (program, nest, none) = (&*program, &program.nests[r.nest], FxHashMap::default());
     let mut b = NestBuilder::default();
     let mut values: Vec<ValId> = Vec::with_capacity(nest.ops.len());
     // The load, and what is made of it on the way to the product.

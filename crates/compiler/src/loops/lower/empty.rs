@@ -8,7 +8,8 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::order::InOrder;
 use aludel_ir::{DType, Literal};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Leaves no nest that runs, or reduces, over an axis of extent zero.
 pub(super) fn remove(program: &mut LoopProgram) {
@@ -57,14 +58,14 @@ fn simplify(program: &LoopProgram, nest: Nest) -> Nest {
         values[i] = match constant(op, *dtype) {
             Some(literal) => out.push(LoopOp::Const(literal), literal.dtype),
             None if varies[i] => continue,
-            None => out.import(op, *dtype, &HashMap::new(), &values, program),
+            None => out.import(op, *dtype, &FxHashMap::default(), &values, program),
         };
     }
     for s in &nest.stores {
         if varies[s.value.0 as usize] || s.index.iter().any(|e| e.axes().iter().any(is_empty)) {
             continue;
         }
-        let index = s.index.iter().map(|e| crate::nest::rename(e, &HashMap::new(), Some(&values), program)).collect();
+        let index = s.index.iter().map(|e| crate::nest::rename(e, &FxHashMap::default(), Some(&values), program)).collect();
         out.nest.stores.push(Store { buffer: s.buffer, index, value: values[s.value.0 as usize], add: s.add });
     }
     out.nest

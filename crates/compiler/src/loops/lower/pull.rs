@@ -6,7 +6,7 @@ use aludel_ir::expr::{Expr, Ranges};
 use aludel_ir::graph::{Origin, ValueId};
 use aludel_ir::loops::{LoopOp, ValId};
 use aludel_ir::{DType, Error, Prim, Result, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Pulls values into one nest.
 pub(super) struct Puller<'a, 'g> {
@@ -14,12 +14,12 @@ pub(super) struct Puller<'a, 'g> {
     pub b: NestBuilder,
     origins: Vec<Origin>,
     /// What was pulled already, by value, index and mask.
-    seen: HashMap<(ValueId, Vec<Expr>, Option<ValId>), ValId>,
+    seen: FxHashMap<(ValueId, Vec<Expr>, Option<ValId>), ValId>,
 }
 
 impl<'a, 'g> Puller<'a, 'g> {
     pub fn new(lw: &'a mut Lowering<'g>) -> Self {
-        Puller { lw, b: NestBuilder::default(), origins: Vec::new(), seen: HashMap::new() }
+        Puller { lw, b: NestBuilder::default(), origins: Vec::new(), seen: FxHashMap::default() }
     }
 
     pub fn done(self) -> (NestBuilder, Vec<Origin>) {

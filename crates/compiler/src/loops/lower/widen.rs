@@ -9,7 +9,8 @@ use crate::nest::NestBuilder;
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::opmath::is_narrow;
 use aludel_ir::{DType, Literal};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Rewrites every nest that computes with narrow values; `wide` are the buffers of narrow type that become f32.
 pub(super) fn widen(program: &mut LoopProgram, wide: &BTreeSet<BufferId>) {
@@ -46,9 +47,9 @@ fn nest(program: &LoopProgram, old: &Nest, types: &[DType]) -> Nest {
                 }
                 b.cast(v, *dtype)
             }
-            LoopOp::Load { buffer, .. } => b.import(op, types[buffer.0 as usize], &HashMap::new(), &now, program),
-            LoopOp::Const(_) | LoopOp::Index(_) | LoopOp::Bitcast(..) => b.import(op, *dtype, &HashMap::new(), &now, program),
-            LoopOp::Scalar(..) | LoopOp::Reduce { .. } => b.import(op, wide, &HashMap::new(), &now, program),
+            LoopOp::Load { buffer, .. } => b.import(op, types[buffer.0 as usize], &FxHashMap::default(), &now, program),
+            LoopOp::Const(_) | LoopOp::Index(_) | LoopOp::Bitcast(..) => b.import(op, *dtype, &FxHashMap::default(), &now, program),
+            LoopOp::Scalar(..) | LoopOp::Reduce { .. } => b.import(op, wide, &FxHashMap::default(), &now, program),
         };
         let v = b.cast(v, wide);
         now.push(v);
@@ -63,7 +64,7 @@ fn nest(program: &LoopProgram, old: &Nest, types: &[DType]) -> Nest {
             LoopOp::Cast(DType::F32, x) if b.nest.dtype(*x) == dtype => *x,
             _ => b.cast(v, dtype),
         };
-        s.index = s.index.iter().map(|e| crate::nest::rename(e, &HashMap::new(), Some(&now), program)).collect();
+        s.index = s.index.iter().map(|e| crate::nest::rename(e, &FxHashMap::default(), Some(&now), program)).collect();
         out.stores.push(s);
     }
     out.ops = b.nest.ops;

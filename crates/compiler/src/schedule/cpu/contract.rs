@@ -20,7 +20,8 @@ use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::order::InOrder;
 use aludel_ir::{DType, Result, ScalarOp};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
     let tile = Tile::choose(program, nest, c, target);
@@ -240,21 +241,21 @@ impl Template<'_> {
     }
 
     /// The axes at a place of a side; past the end, at the last place there is.
-    fn side(&self, kb: &mut KernelBuilder, axes: &[AxisId], at: KExpr, clamp: bool) -> HashMap<AxisId, KExpr> {
+    fn side(&self, kb: &mut KernelBuilder, axes: &[AxisId], at: KExpr, clamp: bool) -> FxHashMap<AxisId, KExpr> {
         let at = if clamp {
             let last = kb.size(&self.program.volume(axes).sub(&Expr::ONE));
             kb.int(k::bin(ScalarOp::Min, at, last))
         } else {
             at
         };
-        let mut env = HashMap::new();
+        let mut env = FxHashMap::default();
         kb.unflatten(at, axes, self.program, &mut env);
         env
     }
 
     /// The axes of the columns at `base + j`, where all of a register tile's columns lie on the last axis if they surely do.
     fn column(&self, kb: &mut KernelBuilder, em: &mut Emitter, base: &KExpr, j: KExpr) {
-        let mut env = HashMap::new();
+        let mut env = FxHashMap::default();
         let together = match self.c.n.split_last() {
             Some((last, _)) if self.c.n.len() > 1 => self.divides(&[*last], self.t.columns()),
             _ => false,
@@ -278,7 +279,7 @@ impl Template<'_> {
 
     fn depth_at(&self, kb: &mut KernelBuilder, em: &mut Emitter, part: &Part, i: &KExpr) {
         let at = k::add(part.start.clone(), i.clone());
-        let mut env = HashMap::new();
+        let mut env = FxHashMap::default();
         kb.unflatten(at, &self.c.k, self.program, &mut env);
         em.axes.extend(env);
     }

@@ -9,7 +9,7 @@ use crate::schedule::grid::Grid;
 use aludel_ir::Result;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopProgram, Nest};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Columns of results that are summed at once.
 const COLUMNS: i64 = 1024;
@@ -38,7 +38,7 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Cont
     let count = kb.int(k::sub(n1, n0.clone()));
     let range = span(&mut kb, tile_m, &m, rows);
     let columns = |kb: &mut KernelBuilder, em: &mut Emitter, j: &KExpr| {
-        let mut at = HashMap::new();
+        let mut at = FxHashMap::default();
         kb.unflatten(k::add(n0.clone(), j.clone()), &c.n, program, &mut at);
         em.axes.extend(at);
     };

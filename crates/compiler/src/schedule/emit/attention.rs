@@ -8,14 +8,14 @@ use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopOp, Nest, ValId};
 use aludel_ir::{DType, Result};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 pub(in crate::schedule) const F32: Ty = Ty::scalar(DType::F32);
 /// Two neighbours of 16 bits.
 pub(in crate::schedule) const WORD: Ty = Ty::scalar(DType::U32);
 
 /// What is known at one row or column: the axis there, and values that follow.
-pub(in crate::schedule) type Known = HashMap<ValId, KExpr>;
+pub(in crate::schedule) type Known = FxHashMap<ValId, KExpr>;
 
 /// Computes, in the present scope, whatever `v` needs that varies over none of `axes` and waits for no sum.
 pub(in crate::schedule) fn hoist(kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, axes: &[AxisId]) -> Result<()> {

@@ -7,7 +7,7 @@ use aludel_ir::loops::{BufferId, LoopProgram};
 use aludel_ir::order::Order;
 use aludel_ir::program::TensorMap;
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::schedule::Scheduled;
@@ -146,7 +146,7 @@ impl KernelBuilder {
     }
 
     /// Finds the place of a linear index in axes, the last fastest.
-    pub fn unflatten(&mut self, linear: KExpr, axes: &[AxisId], program: &LoopProgram, env: &mut HashMap<AxisId, KExpr>) {
+    pub fn unflatten(&mut self, linear: KExpr, axes: &[AxisId], program: &LoopProgram, env: &mut FxHashMap<AxisId, KExpr>) {
         let mut rest = linear;
         for (i, a) in axes.iter().enumerate().rev() {
             if i == 0 {
@@ -164,7 +164,7 @@ impl KernelBuilder {
     pub fn expr(
         &mut self,
         e: &Expr,
-        env: &HashMap<AxisId, KExpr>,
+        env: &FxHashMap<AxisId, KExpr>,
         values: &dyn Fn(u32) -> Option<KExpr>,
         ranges: &dyn Ranges,
     ) -> Result<KExpr> {

@@ -5,7 +5,7 @@ use aludel_ir::expr::{Atom, AxisId, Expr, Ranges};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Emits a nest's operations on demand. A value is computed once in the scope where it is first needed and seen by the
 /// scopes inside; values that vary with a loop are forgotten when the loop ends.
@@ -13,15 +13,15 @@ pub(in crate::schedule) struct Emitter<'n> {
     pub nest: &'n Nest,
     pub program: &'n LoopProgram,
     /// What each axis is here.
-    pub axes: HashMap<AxisId, KExpr>,
-    scopes: Vec<HashMap<ValId, KExpr>>,
+    pub axes: FxHashMap<AxisId, KExpr>,
+    scopes: Vec<FxHashMap<ValId, KExpr>>,
     deps: Vec<Vec<AxisId>>,
     /// For loads, the part of the index that was computed before the loop, and what is left of it.
-    pub bases: HashMap<ValId, (KExpr, Expr)>,
+    pub bases: FxHashMap<ValId, (KExpr, Expr)>,
     /// Whether a choice computes only what it chooses, as in C: a masked load then needs no index that is surely in range.
     pub lazy: bool,
     /// Buffers that are workgroup arrays here, and where in them this workgroup's part begins.
-    pub own: HashMap<BufferId, (u32, KExpr)>,
+    pub own: FxHashMap<BufferId, (u32, KExpr)>,
 }
 
 impl<'n> Emitter<'n> {
@@ -29,17 +29,17 @@ impl<'n> Emitter<'n> {
         Emitter {
             nest,
             program,
-            axes: HashMap::new(),
-            scopes: vec![HashMap::new()],
+            axes: FxHashMap::default(),
+            scopes: vec![FxHashMap::default()],
             deps: nest.dependences(),
-            bases: HashMap::new(),
+            bases: FxHashMap::default(),
             lazy: false,
-            own: HashMap::new(),
+            own: FxHashMap::default(),
         }
     }
 
     pub fn enter(&mut self) {
-        self.scopes.push(HashMap::new());
+        self.scopes.push(FxHashMap::default());
     }
 
     pub fn leave(&mut self) {
@@ -47,12 +47,12 @@ impl<'n> Emitter<'n> {
     }
 
     /// Leaves a scope and gives what was computed in it: for a later scope where the same holds.
-    pub fn leave_with(&mut self) -> HashMap<ValId, KExpr> {
+    pub fn leave_with(&mut self) -> FxHashMap<ValId, KExpr> {
         self.scopes.pop().unwrap_or_default()
     }
 
     /// Takes what [`Emitter::leave_with`] gave into the present scope.
-    pub fn resume(&mut self, known: &HashMap<ValId, KExpr>) {
+    pub fn resume(&mut self, known: &FxHashMap<ValId, KExpr>) {
         if let Some(s) = self.scopes.last_mut() {
             s.extend(known.iter().map(|(v, e)| (*v, e.clone())));
         }
@@ -109,8 +109,8 @@ impl<'n> Emitter<'n> {
     }
 
     /// Before a loop over `axes`: the parts of load indices below `v` that do not vary in it, at the present axes.
-    pub fn loop_bases(&mut self, kb: &mut KernelBuilder, v: ValId, axes: &[AxisId]) -> Result<HashMap<ValId, (KExpr, Expr)>> {
-        let mut out = HashMap::new();
+    pub fn loop_bases(&mut self, kb: &mut KernelBuilder, v: ValId, axes: &[AxisId]) -> Result<FxHashMap<ValId, (KExpr, Expr)>> {
+        let mut out = FxHashMap::default();
         let mut stack = vec![v];
         let mut seen = vec![false; self.nest.ops.len()];
         while let Some(v) = stack.pop() {
@@ -194,7 +194,7 @@ impl<'n> Emitter<'n> {
                 used.push(ValId(*v));
             }
         });
-        let mut values = HashMap::new();
+        let mut values = FxHashMap::default();
         for v in used {
             values.insert(v.0, self.value(kb, v)?);
         }

@@ -7,7 +7,8 @@ use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Error, Literal, ReduceOp, Result, ScalarOp};
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Iterations that differ in one axis alone: one, or four whose first is a multiple of four.
@@ -18,8 +19,8 @@ pub(in crate::schedule) struct Quad {
     /// The axis of the first iteration divided by `lanes`.
     at: KExpr,
     /// The other axes.
-    axes: HashMap<AxisId, KExpr>,
-    values: HashMap<ValId, Vec<KExpr>>,
+    axes: FxHashMap<AxisId, KExpr>,
+    values: FxHashMap<ValId, Vec<KExpr>>,
     /// Which of the axis's digits each value of the nest hangs on, once that was asked for.
     digits: Option<Rc<[Digits]>>,
     /// Whether reductions are written out, point by point; else a loop made them before.
@@ -46,8 +47,8 @@ pub(in crate::schedule) fn reads_wide(nest: &Nest, program: &LoopProgram, v: Val
 
 impl Quad {
     /// `axes` are those of the other axes; `at` is the axis of the first iteration divided by `lanes`.
-    pub fn new(axis: AxisId, lanes: u32, at: KExpr, axes: HashMap<AxisId, KExpr>) -> Self {
-        Quad { axis, lanes, at, axes, values: HashMap::new(), digits: None, unrolls: false }
+    pub fn new(axis: AxisId, lanes: u32, at: KExpr, axes: FxHashMap<AxisId, KExpr>) -> Self {
+        Quad { axis, lanes, at, axes, values: FxHashMap::default(), digits: None, unrolls: false }
     }
 
     /// The same, which writes out the reductions it comes to: those over known, short extents.
@@ -241,7 +242,7 @@ impl Quad {
     }
 
     /// The values that an index expression reads.
-    fn used(&mut self, kb: &mut KernelBuilder, em: &Emitter, e: &Expr) -> Result<HashMap<u32, Vec<KExpr>>> {
+    fn used(&mut self, kb: &mut KernelBuilder, em: &Emitter, e: &Expr) -> Result<FxHashMap<u32, Vec<KExpr>>> {
         let mut used = Vec::new();
         e.visit(&mut |a| {
             if let Atom::Value(v) = a {

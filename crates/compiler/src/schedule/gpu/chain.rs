@@ -9,7 +9,8 @@ use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest};
 use aludel_ir::{Error, Result, ScalarOp};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, whole: &Nest, target: &Target) -> Result<Scheduled> {
     let Some(shape) = shape(program, whole, target) else { return Err(Error::verify("a chain", "does not fit into workgroup memory")) };
@@ -54,7 +55,7 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, whole: &Nest, target:
             let row = kb.int(k::add(first.clone(), point.clone()));
             kb.unflatten(row, &whole.axes, program, &mut em.axes);
             kb.unflatten(within, &step.axes[whole.axes.len()..], program, &mut em.axes);
-            let mut starts: HashMap<usize, KExpr> = HashMap::new();
+            let mut starts: FxHashMap<usize, KExpr> = FxHashMap::default();
             for (b, (array, _)) in &shape.of {
                 let start = match starts.get(array) {
                     Some(s) => s.clone(),

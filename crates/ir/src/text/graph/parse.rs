@@ -15,14 +15,14 @@ use crate::text::expr::parse_expr;
 use crate::text::lexer::{Cursor, Token};
 use crate::text::shape::{SymbolTable, parse_dtype, parse_header, parse_literal, parse_note, parse_shape, parse_type};
 use crate::verify::MAX_FUNCTION_DEPTH;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 struct Parser<'a> {
     c: Cursor<'a>,
     g: Graph,
     symbols: SymbolTable,
-    values: HashMap<&'a str, ValueId>,
+    values: FxHashMap<&'a str, ValueId>,
     /// How many functions this graph is in.
     depth: usize,
 }
@@ -41,7 +41,7 @@ pub fn parse_graph(text: &str) -> Result<Graph> {
     let symbols = parse_header(&mut c, &mut g.env)?;
     let body = c.position();
     c.seek(inputs);
-    let mut p = Parser { c, g, symbols, values: HashMap::new(), depth: 0 };
+    let mut p = Parser { c, g, symbols, values: FxHashMap::default(), depth: 0 };
     p.inputs()?;
     if !p.c.at_word("where") && !p.c.at_punct("{") {
         return p.c.expected("`where` or `{`");

@@ -8,7 +8,8 @@ use crate::kernel::{KExpr, Kernel, KernelBuffer, MatrixOp, SharedArray, Stmt, Ty
 use crate::scalar::ScalarOp;
 use crate::text::lexer::{Cursor, Token};
 use crate::text::shape::{checked_literal, number, numbered, parse_dtype};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// How deep an expression's tree may be: dropping and printing recurse over it.
 const MAX_TREE: usize = 256;
@@ -23,7 +24,7 @@ enum Thing {
 pub(super) struct Parser<'a> {
     pub(super) c: Cursor<'a>,
     k: Kernel,
-    names: HashMap<&'a str, Thing>,
+    names: FxHashMap<&'a str, Thing>,
     vars: BTreeMap<u32, Ty>,
 }
 
@@ -36,7 +37,7 @@ pub fn parse_kernel(text: &str) -> Result<Kernel> {
     let size = c.list("(", ")", Cursor::u32)?;
     let Ok(workgroup_size) = <[u32; 3]>::try_from(size) else { return Err(c.error("a workgroup has three sizes")) };
     let k = Kernel { name, workgroup_size, params: vec![], buffers: vec![], shared: vec![], maps: vec![], vars: vec![], body: vec![] };
-    let mut p = Parser { c, k, names: HashMap::new(), vars: BTreeMap::new() };
+    let mut p = Parser { c, k, names: FxHashMap::default(), vars: BTreeMap::new() };
     p.c.expect("{")?;
     p.declarations()?;
     p.k.body = p.block()?;

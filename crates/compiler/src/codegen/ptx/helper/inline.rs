@@ -5,7 +5,7 @@ use crate::codegen::math::parse::{Expr, Function, Line, Type};
 use crate::codegen::ptx::emit::{Class, Emit, Operand};
 use crate::codegen::ptx::scalar::{Divisor, scalar};
 use aludel_ir::{Error, Result, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The instructions of a helper on operands; its result.
 ///
@@ -24,7 +24,7 @@ impl Type {
 
 struct Inline<'e> {
     emit: &'e mut Emit,
-    names: HashMap<String, (Operand, Type)>,
+    names: FxHashMap<String, (Operand, Type)>,
     /// Where a `return` before the end goes, and the register that takes its value.
     result: Option<(String, String)>,
     /// The ends of open loops.
@@ -32,7 +32,7 @@ struct Inline<'e> {
 }
 
 fn inline(e: &mut Emit, f: &Function, args: &[Operand]) -> Result<Operand> {
-    let mut names: HashMap<String, (Operand, Type)> = HashMap::new();
+    let mut names: FxHashMap<String, (Operand, Type)> = FxHashMap::default();
     // The bits that WGSL keeps in variables, out of its compilers' sight.
     names.insert("nan_bits".into(), (Operand::Int(0x7fc0_0000), Type::U32));
     names.insert("inf_bits".into(), (Operand::Int(0x7f80_0000), Type::U32));

@@ -3,7 +3,7 @@
 use super::functions;
 use crate::codegen::math::parse::{Expr, Line, Type};
 use aludel_ir::{DType, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy, Debug)]
 enum Value {
@@ -40,7 +40,7 @@ enum Flow {
     Return(Value),
 }
 
-type Names = HashMap<String, Value>;
+type Names = FxHashMap<String, Value>;
 
 fn run(name: &str, args: &[Value]) -> Value {
     let f = functions().get(name).unwrap_or_else(|| panic!("no helper {name}"));

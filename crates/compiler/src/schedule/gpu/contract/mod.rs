@@ -19,7 +19,7 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// How results are spread over a workgroup.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -225,7 +225,7 @@ struct Results {
 }
 
 /// The index of a result along m, and the axes there.
-type Row<'a> = (&'a KExpr, &'a HashMap<AxisId, KExpr>);
+type Row<'a> = (&'a KExpr, &'a FxHashMap<AxisId, KExpr>);
 
 /// The elements of a group of four.
 fn lanes_of(four: &KExpr) -> [KExpr; 4] {
@@ -270,7 +270,7 @@ impl Template<'_> {
     }
 
     /// Positions along one side: the index, and the axes at the index clamped into the tensor.
-    fn side(&self, kb: &mut KernelBuilder, axes: &[AxisId], at: KExpr, exact: bool) -> (KExpr, HashMap<AxisId, KExpr>) {
+    fn side(&self, kb: &mut KernelBuilder, axes: &[AxisId], at: KExpr, exact: bool) -> (KExpr, FxHashMap<AxisId, KExpr>) {
         let i = kb.int(at);
         let inside = if exact {
             i.clone()
@@ -278,12 +278,12 @@ impl Template<'_> {
             let last = kb.size(&self.extent(axes).sub(&Expr::ONE));
             kb.int(k::bin(ScalarOp::Min, i.clone(), last))
         };
-        let mut env = HashMap::new();
+        let mut env = FxHashMap::default();
         kb.unflatten(inside, axes, self.program, &mut env);
         (i, env)
     }
 
-    fn operand(&self, kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, envs: &[&HashMap<AxisId, KExpr>]) -> Result<KExpr> {
+    fn operand(&self, kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, envs: &[&FxHashMap<AxisId, KExpr>]) -> Result<KExpr> {
         em.enter();
         for env in envs {
             em.axes.extend(env.iter().map(|(a, e)| (*a, e.clone())));
@@ -313,7 +313,7 @@ impl Template<'_> {
     }
 
     /// Stores one result and everything that its epilogue makes of it.
-    fn epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, acc: KExpr, m: Row, n: (&KExpr, &HashMap<AxisId, KExpr>)) -> Result<()> {
+    fn epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, acc: KExpr, m: Row, n: (&KExpr, &FxHashMap<AxisId, KExpr>)) -> Result<()> {
         let inside = self.inside(kb, m.0, n.0);
         kb.open();
         em.enter();
@@ -340,7 +340,7 @@ impl Template<'_> {
         let ms: Vec<_> = (0..t.per_m).map(|i| spread(&mut kb, &place.m0, &place.ty, t.threads_m, i, &self.c.m, exact_m)).collect();
         let ns: Vec<_> = (0..t.per_n).map(|j| spread(&mut kb, &place.n0, &place.tx, t.threads_n, j, &self.c.n, exact_n)).collect();
         let accs: Vec<Var> = (0..t.per_m * t.per_n).map(|_| kb.mutable(zero(dtype), Ty::scalar(dtype))).collect();
-        let bases = |kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, sides: &[(KExpr, HashMap<AxisId, KExpr>)]| {
+        let bases = |kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, sides: &[(KExpr, FxHashMap<AxisId, KExpr>)]| {
             sides
                 .iter()
                 .map(|s| {
@@ -362,10 +362,10 @@ impl Template<'_> {
         kb.open();
         for u in 0..turn {
             let at = kb.int(k::add(KExpr::Var(var), k::int(u)));
-            let mut at_k = HashMap::new();
+            let mut at_k = FxHashMap::default();
             kb.unflatten(at, &self.c.k, self.program, &mut at_k);
             let mut load =
-                |kb: &mut KernelBuilder, v: ValId, side: &(KExpr, HashMap<AxisId, KExpr>), bases: &HashMap<ValId, (KExpr, Expr)>| {
+                |kb: &mut KernelBuilder, v: ValId, side: &(KExpr, FxHashMap<AxisId, KExpr>), bases: &FxHashMap<ValId, (KExpr, Expr)>| {
                     em.bases = bases.clone();
                     let e = self.operand(kb, &mut em, v, &[&at_k, &side.1]);
                     em.bases.clear();

@@ -13,7 +13,7 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopProgram, Nest, ValId};
 use aludel_ir::{Result, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Rows of a thin side, at most: a thread has a sum of each in registers.
 const THIN: i64 = 16;
@@ -85,7 +85,7 @@ pub(crate) fn thin_groups(program: &LoopProgram, nest: &Nest, c: &Contraction, t
 
 /// A thread's part of the wide side: the axes at its element, or at the first of its four, whose axis is divided by four.
 struct Part {
-    axes: HashMap<AxisId, KExpr>,
+    axes: FxHashMap<AxisId, KExpr>,
     at: KExpr,
 }
 
@@ -174,7 +174,7 @@ impl Template<'_> {
         em: &mut Emitter,
         plan: Plan,
         part: &Part,
-        rows: &[HashMap<AxisId, KExpr>],
+        rows: &[FxHashMap<AxisId, KExpr>],
         at: KExpr,
         accs: &[Var],
     ) -> Result<()> {
@@ -182,12 +182,12 @@ impl Template<'_> {
             Wide::M => (self.c.lhs, self.c.rhs),
             Wide::N => (self.c.rhs, self.c.lhs),
         };
-        let mut at_k = HashMap::new();
+        let mut at_k = FxHashMap::default();
         if !matches!(plan.four, Four::Depth(_)) {
             kb.unflatten(at.clone(), &self.c.k, self.program, &mut at_k);
         }
         // A value at one or four places: along an axis of which `at` is a quarter.
-        let read = |kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, four: Option<(AxisId, &KExpr)>, env: &HashMap<AxisId, KExpr>| {
+        let read = |kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, four: Option<(AxisId, &KExpr)>, env: &FxHashMap<AxisId, KExpr>| {
             let Some((axis, at)) = four else { return Ok(vec![self.operand(kb, em, v, &[&at_k, env])?]) };
             let axes = em.axes.iter().chain(&at_k).chain(env).map(|(a, e)| (*a, e.clone())).collect();
             let lanes = Quad::new(axis, 4, at.clone(), axes).value(kb, em, v)?;

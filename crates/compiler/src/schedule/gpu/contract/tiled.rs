@@ -10,7 +10,7 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::ValId;
 use aludel_ir::{Result, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// One operand of a tiled contraction.
 struct Side<'a> {
@@ -26,9 +26,9 @@ struct Side<'a> {
 /// Where the four elements of a group come from.
 enum Source {
     /// From wherever the axes say: those at each element.
-    Each(Vec<HashMap<AxisId, KExpr>>),
+    Each(Vec<FxHashMap<AxisId, KExpr>>),
     /// From one place in memory: the axis along which they lie divided by four, and the other axes.
-    Wide { axis: AxisId, at: KExpr, outer: HashMap<AxisId, KExpr> },
+    Wide { axis: AxisId, at: KExpr, outer: FxHashMap<AxisId, KExpr> },
 }
 
 /// One group of four that a thread fetches for each tile.
@@ -149,14 +149,14 @@ impl Template<'_> {
         base: &KExpr,
         group: KExpr,
         exact: bool,
-    ) -> (KExpr, HashMap<AxisId, KExpr>) {
+    ) -> (KExpr, FxHashMap<AxisId, KExpr>) {
         let groups = |e: &Expr| e.exact_div(&Expr::Const(4)).unwrap_or_else(|| e.clone());
         let mut at = kb.int(k::add(k::div(base.clone(), k::int(4)), group));
         if !exact {
             let last = kb.size(&groups(&self.extent(axes)).sub(&Expr::ONE));
             at = kb.int(k::bin(ScalarOp::Min, at, last));
         }
-        let mut outer = HashMap::new();
+        let mut outer = FxHashMap::default();
         if let [others @ .., axis] = axes
             && !others.is_empty()
         {
@@ -172,7 +172,7 @@ impl Template<'_> {
         for f in plan {
             let at = kb.int(k::add(k0.clone(), f.kk.clone()));
             let inside = kb.int(k::bin(ScalarOp::Min, at.clone(), k::sub(end.clone(), k::int(1))));
-            let mut at_k = HashMap::new();
+            let mut at_k = FxHashMap::default();
             kb.unflatten(inside, &self.c.k, self.program, &mut at_k);
             let dtype = self.nest.dtype(self.c.reduce);
             let mut v = match &f.from {

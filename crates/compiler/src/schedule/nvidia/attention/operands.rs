@@ -5,7 +5,7 @@ use aludel_ir::DType;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::element_bytes;
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Bytes that a copy takes at once.
 pub(super) const COPY: u32 = 16;
@@ -63,7 +63,7 @@ pub(super) fn operands(program: &LoopProgram, nest: &Nest, a: &Attention, types:
     let mut stream = |o: Operand| {
         // The same elements under another name of the features are the same operand.
         let same = |s: &Operand| {
-            let renamed = crate::nest::rename(&o.index, &HashMap::from([(o.axis, Expr::axis(s.axis))]), None, program);
+            let renamed = crate::nest::rename(&o.index, &FxHashMap::from_iter([(o.axis, Expr::axis(s.axis))]), None, program);
             s.buffer == o.buffer && s.features == o.features && s.index == renamed
         };
         streams.iter().position(same).unwrap_or_else(|| {

@@ -8,7 +8,7 @@ use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopOp, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// One operand.
 pub(super) struct Side<'a> {
@@ -51,7 +51,7 @@ pub(super) struct Fetch {
     /// Its place in a stage, in words.
     pub slot: KExpr,
     /// The axes of the side, clamped into the tensor; `at` counts groups of `lanes` along the last where they lie along the side.
-    pub axes: HashMap<AxisId, KExpr>,
+    pub axes: FxHashMap<AxisId, KExpr>,
     pub at: Option<KExpr>,
     /// The part of a plain load's index that does not move with the tile, and of the indices of its conditions.
     pub base: Option<KExpr>,
@@ -140,7 +140,7 @@ impl Template<'_> {
             let last = kb.size(&self.extent(s.axes).sub(&Expr::Const(wide as i64)));
             place = kb.int(k::bin(ScalarOp::Min, place, last));
         }
-        let mut axes = HashMap::new();
+        let mut axes = FxHashMap::default();
         let at = if wide > 1 {
             let group = kb.int(k::div(place, k::int(wide as i64)));
             Some(self.unflatten_wide(kb, group, s.axes, wide, &mut axes))
@@ -169,7 +169,7 @@ impl Template<'_> {
         linear: KExpr,
         axes: &[AxisId],
         lanes: u32,
-        env: &mut HashMap<AxisId, KExpr>,
+        env: &mut FxHashMap<AxisId, KExpr>,
     ) -> KExpr {
         let Some((last, outer)) = axes.split_last() else { return linear };
         if outer.is_empty() {
@@ -190,7 +190,7 @@ impl Template<'_> {
         em: &Emitter,
         index: &Expr,
         s: &Side,
-        axes: &HashMap<AxisId, KExpr>,
+        axes: &FxHashMap<AxisId, KExpr>,
         at: &Option<KExpr>,
         kk: &KExpr,
     ) -> Result<KExpr> {

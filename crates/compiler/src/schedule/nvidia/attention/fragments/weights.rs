@@ -62,8 +62,8 @@ impl Fragments<'_> {
             }
             columns.push(Column { at, inside, known: em.leave_with() });
         }
-        let elements = vec![vec![Known::new(); columns.len()]; h.rows.len()];
-        let blocks = vec![vec![Known::new(); columns.len().div_ceil(4) * 2]; self.tiles as usize];
+        let elements = vec![vec![Known::default(); columns.len()]; h.rows.len()];
+        let blocks = vec![vec![Known::default(); columns.len().div_ceil(4) * 2]; self.tiles as usize];
         Ok(Tile { columns, checked, products: vec![], elements, blocks })
     }
 

@@ -41,7 +41,7 @@ use aludel_ir::kernel::warpgroup::{Factors, ROW, WARPGROUP, WarpgroupOp};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Rows that the two warpgroups multiply at a time, 64 each: a workgroup's tile has so many, twice or half as many.
 const ROWS: u32 = 128;
@@ -218,7 +218,7 @@ enum Source<'a> {
     Bulk {
         map: u32,
         bulk: Bulk,
-        places: Vec<HashMap<AxisId, KExpr>>,
+        places: Vec<FxHashMap<AxisId, KExpr>>,
     },
     Computed {
         side: Side<'a>,
@@ -426,10 +426,10 @@ impl Warpgroups<'_> {
     }
 
     /// The place along the side of each box of a factor's tile: across k, each row's length of the side is a box of its own.
-    fn boxes_of(&self, kb: &mut KernelBuilder, across: bool, axes: &[AxisId], base: &KExpr, rows: u32) -> Vec<HashMap<AxisId, KExpr>> {
+    fn boxes_of(&self, kb: &mut KernelBuilder, across: bool, axes: &[AxisId], base: &KExpr, rows: u32) -> Vec<FxHashMap<AxisId, KExpr>> {
         let row = self.plan.factors.row();
         let place = |block| {
-            let mut place = HashMap::new();
+            let mut place = FxHashMap::default();
             kb.unflatten(k::add(base.clone(), k::int((block * row) as i64)), axes, self.t.program, &mut place);
             place
         };

@@ -7,7 +7,7 @@ use aludel_ir::expr::Expr;
 use aludel_ir::kernel::warpgroup::{ATOM_ROWS, ROW, WARPGROUP, WarpgroupOp};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::{DType, Result, ScalarOp};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Stages whose copies by threads are under way while the next one's begin: the consumers give a stage back one later, so that two
 /// less than the ring has are safe.
@@ -62,7 +62,7 @@ impl Warpgroups<'_> {
                 let last = kb.size(&t.extent(s.axes).sub(&Expr::Const(wide as i64)));
                 place = kb.int(k::bin(ScalarOp::Min, place, last));
             }
-            let mut axes = HashMap::new();
+            let mut axes = FxHashMap::default();
             let at = if wide == 4 {
                 let quad = kb.int(k::div(place, int(4)));
                 Some(t.unflatten_wide(kb, quad, s.axes, 4, &mut axes))
