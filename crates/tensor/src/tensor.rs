@@ -1,7 +1,7 @@
 //! The tensor: an immutable value on a device, on the host until a kernel needs it, or a name in a trace.
 
 use crate::autograd::modified::Overwritten;
-use crate::autograd::{FREED, Grad};
+use crate::autograd::{FREED, Grad, Leaf};
 use crate::device::{Device, fresh_id};
 use crate::element::Element;
 use crate::host::{Fill, HostData};
@@ -332,8 +332,8 @@ impl Tensor {
 
     /// The number by which the tape knows a leaf; the same for all values that are this leaf.
     pub fn leaf_id(&self) -> Option<u64> {
-        match self.inner.grad {
-            Some(Grad::Leaf(id)) => Some(id),
+        match &self.inner.grad {
+            Some(Grad::Leaf(leaf)) => Some(leaf.id),
             _ => None,
         }
     }
@@ -363,7 +363,7 @@ impl Tensor {
         let (mut todo, mut seen) = (vec![self.inner.grad.clone()], rustc_hash::FxHashSet::default());
         while let Some(next) = todo.pop() {
             match next {
-                Some(Grad::Leaf(id)) if holds(id) => return true,
+                Some(Grad::Leaf(leaf)) if holds(leaf.id) => return true,
                 Some(Grad::Node(node, _)) if seen.insert(node.seq) => {
                     todo.extend(node.kept().inputs.iter().map(|t| t.inner.grad.clone()));
                 }
@@ -375,8 +375,8 @@ impl Tensor {
 
     /// The same value as the leaf that another tensor is: gradients of both are one. Where `leaf` is none, the value alone.
     pub fn requires_grad_as(&self, leaf: &Tensor) -> Tensor {
-        match leaf.inner.grad {
-            Some(Grad::Leaf(id)) => self.with_grad(Some(Grad::Leaf(id))),
+        match &leaf.inner.grad {
+            Some(Grad::Leaf(leaf)) => self.with_grad(Some(Grad::Leaf(leaf.clone()))),
             _ => self.clone(),
         }
     }
@@ -420,7 +420,7 @@ impl Tensor {
         if !self.dtype().is_float() {
             return self.clone();
         }
-        self.with_grad(Some(Grad::Leaf(fresh_id())))
+        self.with_grad(Some(Grad::Leaf(Leaf { id: fresh_id(), held: None })))
     }
 
     /// The same value, cut off from the tape.

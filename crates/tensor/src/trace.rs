@@ -4,7 +4,7 @@
 //! When a host value is read the graph so far (a *segment*) is compiled and run with every slot that is still held as a result, and a new
 //! segment begins in which those slots are inputs.
 
-use crate::autograd::{FREED, Grad, Gradients};
+use crate::autograd::{FREED, Grad, Gradients, Leaf};
 use crate::compile::segment::Segments;
 use crate::device::{Device, fresh_id};
 use crate::dispatch::{Operand, literal};
@@ -145,7 +145,7 @@ impl Session {
     /// A traced tensor that is an input of a function to be transformed. Float tensors are leaves, so that what the function detaches is
     /// seen.
     pub fn operand(&self, given: &Tensor) -> Result<Tensor> {
-        let grad = given.dtype().is_float().then(|| Grad::Leaf(fresh_id()));
+        let grad = given.dtype().is_float().then(|| Grad::Leaf(Leaf { id: fresh_id(), held: None }));
         with(|t| {
             let ty = given.ty().clone();
             // Not the tensor itself: what the function takes from around it is another thing, even where it is the same tensor.
@@ -420,7 +420,7 @@ fn same_grad(a: &Tensor, b: &Tensor) -> bool {
     a.inner.cut == b.inner.cut
         && match (&a.inner.grad, &b.inner.grad) {
             (None, None) => true,
-            (Some(Grad::Leaf(x)), Some(Grad::Leaf(y))) => x == y,
+            (Some(Grad::Leaf(x)), Some(Grad::Leaf(y))) => x.id == y.id,
             (Some(Grad::Node(x, i)), Some(Grad::Node(y, j))) => Arc::ptr_eq(x, y) && i == j,
             _ => false,
         }

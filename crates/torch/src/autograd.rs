@@ -1,5 +1,7 @@
 //! `backward()`, `torch.autograd.grad` and the attributes that take part in them.
 
+pub(crate) mod cuts;
+
 use aludel_ir::order::Order;
 use aludel_ir::{Attrs, DType, Error};
 use aludel_python::Vm;
@@ -73,15 +75,15 @@ fn recorded<T>(make: impl FnOnce() -> Result<T, Exc>) -> Result<T, Exc> {
     made
 }
 
-/// The scalar whose gradient is asked for: a loss, or the product of results with given gradients.
-fn loss_of(output: &Value, gradient: &Value, create: bool) -> Result<Tensor, Exc> {
+/// What a walk begins with: a loss, or a result and its given gradient.
+fn head_of(output: &Value, gradient: &Value, create: bool) -> Result<(Tensor, Option<Tensor>), Exc> {
     let t = expect(output, "backward")?;
     let x = t.get()?;
     if !x.is_requires_grad() {
         return Err(Exc::new(ExcKind::RuntimeError, "element 0 of tensors does not require grad and does not have a grad_fn"));
     }
     match gradient {
-        Value::None | Value::Unbound if x.numel() == 1 => Ok(x),
+        Value::None | Value::Unbound if x.numel() == 1 => Ok((x, None)),
         Value::None | Value::Unbound => Err(Exc::new(ExcKind::RuntimeError, "grad can be implicitly created only for scalar outputs")),
         gradient => {
             let g = expect(gradient, "backward")?.get()?;
@@ -95,8 +97,16 @@ fn loss_of(output: &Value, gradient: &Value, create: bool) -> Result<Tensor, Exc
             }
             // What the given gradient was computed from takes no part, unless derivatives of derivatives follow.
             let g = if g.is_requires_grad() && !create { g.detach() } else { g };
-            recorded(|| one("sum", &[&one("mul", &[&x, &g], Attrs::new())?], Attrs::new()))
+            Ok((x, Some(g)))
         }
+    }
+}
+
+/// The scalar whose gradient is asked for: a loss, or the product of a result with its given gradient.
+fn loss_of(output: &Value, gradient: &Value, create: bool) -> Result<Tensor, Exc> {
+    match head_of(output, gradient, create)? {
+        (loss, None) => Ok(loss),
+        (x, Some(g)) => recorded(|| one("sum", &[&one("mul", &[&x, &g], Attrs::new())?], Attrs::new())),
     }
 }
 
@@ -105,18 +115,24 @@ fn is_hooked(x: &Instance) -> bool {
     x.attrs().is_some_and(|attrs| attrs.get("_hooks").is_some())
 }
 
-/// `backward(tensor, gradient, retain_graph)`: adds to the gradients of all leaves. Gives the leaves that got one; those with hooks
-/// beside the gradient that is still to be added.
+/// `backward(tensor, gradient, retain_graph)`: adds to the gradients of all leaves. Gives the leaves that got one, those with hooks
+/// beside the gradient that is still to be added; and results of functions with derivatives of their own with their gradients, beyond which
+/// the caller goes on, and lets go of the tape.
 fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, gradient, retain] = args.bind("backward", &["tensor", "gradient", "retain_graph"], 1)?;
-    let loss = loss_of(&x, &gradient, false)?;
+    let (loss, given) = head_of(&x, &gradient, false)?;
     crate::capture::locate(vm)?;
-    if matches!(gradient, Value::None | Value::Unbound) {
-        crate::losses::passed(vm, &loss)?;
-    }
-    let found = loss.backward().map_err(|e| failed(&loss, e))?;
-    backward_to_results(vm, &loss)?;
-    if !retain.is(&Value::bool(true)) {
+    let found = match &given {
+        None => {
+            crate::losses::passed(vm, &loss)?;
+            loss.backward()
+        }
+        Some(gradient) => loss.backward_from(gradient),
+    };
+    let found = found.map_err(|e| failed(&loss, e))?;
+    backward_to_results(vm, || loss_of(&x, &gradient, false))?;
+    let cuts = cuts::reached(vm, &found)?;
+    if cuts.is_empty() && !retain.is(&Value::bool(true)) {
         free(&loss);
     }
     crate::capture::trained(vm);
@@ -137,7 +153,7 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             leaf
         });
     }
-    Ok(Value::list(reached))
+    Ok(Value::tuple(vec![Value::list(reached), Value::list(cuts)]))
 }
 
 /// A backward pass's error as PyTorch would raise it.
@@ -172,7 +188,7 @@ fn failed(loss: &Tensor, error: Error) -> Exc {
 }
 
 /// The gradients of results that `retain_grad()` asked for, by a walk of their own: few scripts ask.
-fn backward_to_results(vm: &mut Vm, loss: &Tensor) -> Result<(), Exc> {
+fn backward_to_results(vm: &mut Vm, loss: impl FnOnce() -> Result<Tensor, Exc>) -> Result<(), Exc> {
     let state = state(vm)?;
     state.retained.retain(|result| result.strong_count() > 0);
     let kept: Vec<Value> = state.retained.iter().filter_map(Weak::upgrade).filter(|x| !is_hooked(x)).map(Value::Instance).collect();
@@ -180,7 +196,7 @@ fn backward_to_results(vm: &mut Vm, loss: &Tensor) -> Result<(), Exc> {
         return Ok(());
     }
     let results = kept.iter().map(|v| expect(v, "backward")?.get()).collect::<Result<Vec<_>, Exc>>()?;
-    let found = aludel_tensor::gradients(loss, &results, false).map_err(raise)?;
+    let found = aludel_tensor::gradients(&loss()?, &results, false).map_err(raise)?;
     for ((value, result), gradient) in kept.iter().zip(&results).zip(found) {
         if let (Some(gradient), false) = (gradient, result.is_leaf()) {
             accumulate(vm, value, gradient)?;
@@ -238,7 +254,8 @@ fn accumulate(vm: &mut Vm, leaf: &Value, gradient: Tensor) -> Result<(), Exc> {
     Ok(())
 }
 
-/// `gradients(outputs, inputs, grad_outputs, create_graph, retain_graph)`: a list of tensors, `None` where nothing depends.
+/// `gradients(outputs, inputs, grad_outputs, create_graph, retain_graph)`: a list of tensors, `None` where nothing depends; and as
+/// [`backward`] what is to be gone on from.
 fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [outputs, inputs, given, create, retain] =
         args.bind("grad", &["outputs", "inputs", "grad_outputs", "create_graph", "retain_graph"], 5)?;
@@ -262,8 +279,9 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if wrt.iter().any(|t| !t.is_requires_grad()) {
         return Err(Exc::new(ExcKind::RuntimeError, "One of the differentiated Tensors does not require grad"));
     }
-    let found = aludel_tensor::gradients(&loss, &wrt, create).map_err(|e| failed(&loss, e))?;
-    if !create && !retain.is(&Value::bool(true)) {
+    let (found, leaves) = aludel_tensor::gradients_and_leaves(&loss, &wrt, create).map_err(|e| failed(&loss, e))?;
+    let cuts = cuts::reached(vm, &leaves)?;
+    if cuts.is_empty() && !create && !retain.is(&Value::bool(true)) {
         free(&loss);
     }
     crate::capture::trained(vm);
@@ -274,7 +292,7 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             None => Value::None,
         });
     }
-    Ok(Value::list(out))
+    Ok(Value::tuple(vec![Value::list(out), Value::list(cuts)]))
 }
 
 fn grad_enabled(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {

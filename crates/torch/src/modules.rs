@@ -68,6 +68,7 @@ fn init(vm: &mut Vm) -> Rc<Dict> {
     for table in [
         random::FUNCTIONS,
         autograd::FUNCTIONS,
+        autograd::cuts::FUNCTIONS,
         complex::FUNCTIONS,
         print::FUNCTIONS,
         layout::FUNCTIONS,

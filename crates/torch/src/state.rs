@@ -31,6 +31,8 @@ pub(crate) struct State {
     pub leaves: FxHashMap<u64, Weak<Instance>>,
     /// How many leaves there were after the last clearing of those that are gone.
     pub swept: usize,
+    /// What functions with derivatives of their own gave.
+    pub cuts: crate::autograd::cuts::Cuts,
     /// Results whose gradients are kept too: `retain_grad()`.
     pub retained: Vec<Weak<Instance>>,
     pub default_kind: Kind,
@@ -102,6 +104,7 @@ impl State {
             numbers: Numbers::default(),
             leaves: FxHashMap::default(),
             swept: 64,
+            cuts: crate::autograd::cuts::Cuts::default(),
             retained: Vec::new(),
             default_kind: Kind::Float32,
             told_of_doubles: false,

@@ -3,6 +3,7 @@
 //! In a trace the same tape says which leaves a loss depends on; the graph then gets one `grad` node, which the compiler
 //! differentiates ahead of time.
 
+pub(crate) mod held;
 pub(crate) mod modified;
 pub(crate) mod vjp;
 
@@ -13,8 +14,8 @@ use crate::func::Checkpoint;
 use crate::tensor::Tensor;
 use crate::{Mutex, lock, trace};
 use aludel_ir::{Attrs, Error, Op, OpDef, Result, TensorType};
-use std::cell::Cell;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
@@ -22,10 +23,20 @@ use std::sync::{Arc, OnceLock};
 /// How a tensor takes part in differentiation.
 #[derive(Clone)]
 pub(crate) enum Grad {
-    /// A gradient is wanted for it; the number is its name.
-    Leaf(u64),
+    /// A gradient is wanted for it.
+    Leaf(Leaf),
     /// The given result of a recorded operator.
     Node(Arc<Node>, usize),
+}
+
+/// A value whose gradient is wanted.
+#[derive(Clone)]
+pub(crate) struct Leaf {
+    /// Its name: all values of one name are this leaf.
+    pub id: u64,
+    /// What a [`held::HeldLeaf`] counts.
+    #[expect(dead_code, reason = "held, never read")]
+    pub held: Option<Arc<()>>,
 }
 
 /// A recorded operator or function.
@@ -215,10 +226,7 @@ impl Gradients {
 
     /// The gradient of a leaf, where the loss depends on it.
     pub fn find(&self, leaf: &Tensor) -> Option<&Tensor> {
-        match leaf.inner.grad {
-            Some(Grad::Leaf(id)) => self.by_leaf.get(&id).and_then(|i| self.list.get(*i)),
-            _ => None,
-        }
+        self.by_leaf.get(&leaf.leaf_id()?).and_then(|i| self.list.get(*i))
     }
 
     pub fn len(&self) -> usize {
@@ -286,9 +294,41 @@ impl Tensor {
         }
         no_grad(|| {
             let mut out = Gradients::default();
-            walk(self, grad, at, false, &mut |_, _| {})?.into_iter().for_each(|(id, g)| out.insert(id, g));
+            walk(self.detach().ones_like()?, grad, at, false, &mut |_, _| {})?.into_iter().for_each(|(id, g)| out.insert(id, g));
             Ok(out)
         })
+    }
+}
+
+impl Tensor {
+    /// As [`Tensor::backward`], of a tensor of any shape whose own gradient is given, in its shape.
+    ///
+    /// # Errors
+    ///
+    /// When the gradient has another shape, the tensor depends on nothing that requires a gradient, an operator on the way has no
+    /// derivative, or one of the backward pass's fails.
+    #[track_caller]
+    pub fn backward_from(&self, gradient: &Tensor) -> Result<Gradients> {
+        let at = Location::caller();
+        let fail = |problem: &str, remedy: &str| Err(Error::op("backward", self.to_string(), problem, remedy));
+        if gradient.dims() != self.dims() {
+            return fail("the gradient has another shape", "give one for each element");
+        }
+        let mut out = Gradients::default();
+        match &self.inner.grad {
+            None => {
+                return fail("the tensor does not depend on anything that requires a gradient", "call requires_grad() on the parameters");
+            }
+            Some(Grad::Leaf(leaf)) => out.insert(leaf.id, gradient.detach()),
+            // The compiler differentiates scalars.
+            Some(_) if trace::is_active() => return enable_grad(|| self.mul(&gradient.detach())?.sum(())?.backward()),
+            Some(grad) => no_grad(|| {
+                let found = walk(gradient.detach(), grad, at, false, &mut |_, _| {})?;
+                found.into_iter().for_each(|(id, g)| out.insert(id, g));
+                Ok(())
+            })?,
+        }
+        Ok(out)
     }
 }
 
@@ -300,12 +340,22 @@ impl Tensor {
 /// When an operator on the way has no derivative, or one of the backward pass's fails.
 #[track_caller]
 pub fn gradients(loss: &Tensor, wrt: &[Tensor], create_graph: bool) -> Result<Vec<Option<Tensor>>> {
+    gradients_and_leaves(loss, wrt, create_graph).map(|(found, _)| found)
+}
+
+/// As [`gradients`], and the gradients of all leaves that the loss depends on.
+///
+/// # Errors
+///
+/// As [`gradients`].
+#[track_caller]
+pub fn gradients_and_leaves(loss: &Tensor, wrt: &[Tensor], create_graph: bool) -> Result<(Vec<Option<Tensor>>, Gradients)> {
     let at = Location::caller();
-    let mut found = vec![None; wrt.len()];
-    let Some(grad) = &loss.inner.grad else { return Ok(found) };
+    let (mut found, mut all) = (vec![None; wrt.len()], Gradients::default());
+    let Some(grad) = &loss.inner.grad else { return Ok((found, all)) };
     let scope = |f: &mut dyn FnMut() -> Result<Vec<(u64, Tensor)>>| if create_graph { f() } else { no_grad(f) };
     let leaves = scope(&mut || {
-        walk(loss, grad, at, create_graph, &mut |node, grads| {
+        walk(loss.detach().ones_like()?, grad, at, create_graph, &mut |node, grads| {
             for (t, slot) in wrt.iter().zip(&mut found) {
                 if let Some(Grad::Node(n, k)) = &t.inner.grad
                     && n.seq == node.seq
@@ -315,12 +365,11 @@ pub fn gradients(loss: &Tensor, wrt: &[Tensor], create_graph: bool) -> Result<Ve
             }
         })
     })?;
-    for (t, slot) in wrt.iter().zip(&mut found) {
-        if let Some(Grad::Leaf(id)) = &t.inner.grad {
-            *slot = leaves.iter().find(|(leaf, _)| leaf == id).map(|(_, g)| g.clone());
-        }
+    leaves.into_iter().for_each(|(id, g)| all.insert(id, g));
+    for (t, slot) in wrt.iter().zip(&mut found).filter(|(t, _)| t.is_leaf()) {
+        *slot = all.find(t).cloned();
     }
-    Ok(found)
+    Ok((found, all))
 }
 
 /// What a value depends on.
@@ -348,7 +397,7 @@ fn reach(grad: &Grad) -> Result<Reached> {
         out.whole &= !kept.freed;
         for t in &kept.inputs {
             match &t.inner.grad {
-                Some(Grad::Leaf(id)) => match seen.get(id) {
+                Some(Grad::Leaf(Leaf { id, .. })) => match seen.get(id) {
                     Some(i) => out.whole &= trace::same_value(&out.leaves[*i].1, t),
                     None => {
                         seen.insert(*id, out.leaves.len());
@@ -365,9 +414,10 @@ fn reach(grad: &Grad) -> Result<Reached> {
     Ok(out)
 }
 
-// Gives the gradient of each leaf by its name; `reached` is shown every recorded operator with the gradients of its results.
+// Gives the gradient of each leaf by its name, from that of the value at `grad`; `reached` is shown every recorded operator with the
+// gradients of its results.
 fn walk(
-    loss: &Tensor,
+    gradient: Tensor,
     grad: &Grad,
     at: &'static Location<'static>,
     create_graph: bool,
@@ -378,7 +428,7 @@ fn walk(
     let mut todo: BTreeMap<u64, (Arc<Node>, Vec<Option<Tensor>>)> = BTreeMap::new();
     let mut accumulate = |todo: &mut BTreeMap<u64, (Arc<Node>, Vec<Option<Tensor>>)>, to: &Grad, g: Tensor| -> Result<()> {
         let slot = match to {
-            Grad::Leaf(id) => match leaves.get(id) {
+            Grad::Leaf(Leaf { id, .. }) => match leaves.get(id) {
                 Some(i) => &mut list[*i].1,
                 None => {
                     leaves.insert(*id, list.len());
@@ -403,7 +453,7 @@ fn walk(
         }
         Ok(())
     };
-    accumulate(&mut todo, grad, loss.detach().ones_like()?)?;
+    accumulate(&mut todo, grad, gradient)?;
     while let Some((_, (node, grads))) = todo.pop_last() {
         modified::check(&node)?;
         reached(&node, &grads);

@@ -25,8 +25,8 @@ use capture::{Captured, capture};
 use guard::{Check, Facts, Missed, Size};
 use replay::Replay;
 pub use replay::offload;
-use segment::Segments;
 use rustc_hash::{FxHashMap, FxHashSet};
+use segment::Segments;
 use std::marker::PhantomData;
 use std::sync::Arc;
 

@@ -20,8 +20,8 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::order::{InOrder, Order};
 use aludel_ir::{CollectiveOp, DType};
-use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many operations a nest has at most: each fusion looks at all of them, and a loop that was written out would be one nest of thousands,

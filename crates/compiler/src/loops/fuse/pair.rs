@@ -172,7 +172,12 @@ fn index_of(n: &Nest, buffer: BufferId) -> Option<&Vec<Expr>> {
 }
 
 /// Maps the other nest's axes to expressions over the frame's, splitting axes of the frame where the other is finer.
-fn match_axes(program: &mut LoopProgram, frame: Nest, other: &Nest, shared: &[BufferId]) -> Result<(Nest, FxHashMap<AxisId, Expr>), Refusal> {
+fn match_axes(
+    program: &mut LoopProgram,
+    frame: Nest,
+    other: &Nest,
+    shared: &[BufferId],
+) -> Result<(Nest, FxHashMap<AxisId, Expr>), Refusal> {
     let mut frame = frame;
     let mut map: FxHashMap<AxisId, Expr> = FxHashMap::default();
     let flows = |n: &Nest, b: &BufferId| n.writes().contains(b);

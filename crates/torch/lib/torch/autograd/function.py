@@ -1,15 +1,13 @@
 """Functions with derivatives of their own.
 
-The tape knows the operators of the table only. What such a function gives is therefore a new leaf of the tape: a cut. A walk backward
-goes from cut to cut: the tape carries gradients to the leaves, the latest cut's `backward` carries them to the function's inputs,
-and the tape goes on from there. A cut is later than all that its inputs depend on, so its gradient is complete when its turn comes.
+The tape knows the operators of the table only. What such a function gives is therefore a new leaf of the tape, which `_C` knows the
+function of for as long as a tape holds it: a cut. A walk backward goes from cut to cut: the tape carries gradients to the leaves, the
+latest cut's `backward` carries them to the function's inputs, and the tape goes on from there. A cut is later than all that its inputs
+depend on, so its gradient is complete when its turn comes.
 """
 
 from torch import _C
 from torch._C import Tensor
-
-# Cuts whose gradients may still be asked for, in the order in which they were made.
-_cuts = []
 
 
 class FunctionCtx:
@@ -40,16 +38,57 @@ class FunctionCtx:
 
 
 class _Cut:
-    def __init__(self, function, ctx, inputs, leaves):
-        # Tensors that are leaves of the tape, one for each result; `None` for results without gradients.
-        self.function, self.ctx, self.inputs, self.leaves = function, ctx, inputs, leaves
+    made = 0
+
+    def __init__(self, function, ctx, inputs):
+        self.function, self.ctx = function, ctx
+        # As they are now: what is written into one later changes nothing here.
+        self.inputs = [_C.alias(x) if isinstance(x, Tensor) and x.requires_grad else None for x in inputs]
+        # Types and shapes of the results, and the numbers of their leaves; `None` for results without gradients. The leaves themselves
+        # are the tape's: who holds one holds the cut.
+        self.results, self.numbers = [], []
+        # Which of the saved tensors is which result.
+        self.saved = []
+        _Cut.made += 1
+        self.order = _Cut.made
+
+    def results_of(self, made):
+        """The results as the script sees them."""
+        shown = []
+        for y in made:
+            apart = not isinstance(y, Tensor) or not _has_gradients(y.dtype) or any([y is n for n in self.ctx._not_differentiable])
+            if apart:
+                self.results.append(None)
+                self.numbers.append(None)
+                shown.append(y)
+                continue
+            leaf, number = _C.hold(y, self, len(self.results))
+            self.results.append((list(y.shape), y.dtype))
+            self.numbers.append(number)
+            shown.append(_through(leaf, self.function.__name__ + "Backward"))
+        saved = self.ctx.saved_tensors
+        self.saved = [(i, k) for i, x in enumerate(saved) for k, y in enumerate(made) if x is y and self.numbers[k] is not None]
+        return shown
+
+    def context(self):
+        """The context, whose saved results are on the tape: for derivatives of derivatives."""
+        if self.saved:
+            saved = list(self.ctx.saved_tensors)
+            for i, k in self.saved:
+                saved[i] = _through(_C.held(saved[i], self.numbers[k]), self.function.__name__ + "Backward")
+            self.ctx.saved_tensors, self.saved = tuple(saved), []
+        return self.ctx
+
+    def free(self):
+        self.ctx = self.inputs = None
 
     def backward(self, gradients):
         """Gradients of the results to pairs of an input and its gradient."""
+        if self.ctx is None:
+            _C.freed()
         if self.ctx._materialize:
-            gradients = [
-                g if g is not None or leaf is None else _C.full(leaf.shape, 0.0, leaf.dtype) for g, leaf in zip(gradients, self.leaves)]
-        made = self.function.backward(self.ctx, *gradients)
+            gradients = [g if g is not None or y is None else _C.full(y[0], 0.0, y[1]) for g, y in zip(gradients, self.results)]
+        made = self.function.backward(self.context(), *gradients)
         made = list(made) if isinstance(made, (tuple, list)) else [made]
         while len(made) > len(self.inputs) and made[-1] is None:
             made.pop()
@@ -59,7 +98,7 @@ class _Cut:
                 f"got {len(made)})")
         pairs = []
         for x, g in zip(self.inputs, made):
-            if g is None or not isinstance(x, Tensor) or not x.requires_grad:
+            if g is None or x is None:
                 continue
             if tuple(g.shape) != tuple(x.shape):
                 g = _reduced(self.function, g, x)
@@ -121,29 +160,12 @@ class Function(FunctionCtx):
             _C.set_grad_enabled(before)
         if not record:
             return made
-        results, leaves = [], []
-        for y in made if isinstance(made, tuple) else (made,):
-            apart = not isinstance(y, Tensor) or not _has_gradients(y.dtype) or any(y is n for n in ctx._not_differentiable)
-            # Of its own, so that what is written into the result later changes no leaf.
-            leaf = None if apart else _C.make(Tensor, y, True)
-            leaves.append(leaf)
-            results.append(y if leaf is None else _through(leaf, cls.__name__ + "Backward"))
-        # A result that was saved is the one on the tape, for derivatives of derivatives.
-        raw = made if isinstance(made, tuple) else (made,)
-        ctx.saved_tensors = tuple([_result_of(s, raw, results) for s in ctx.saved_tensors])
-        _cuts.append(_Cut(cls, ctx, args, leaves))
+        results = _Cut(cls, ctx, args).results_of(made if isinstance(made, tuple) else (made,))
         return tuple(results) if isinstance(made, tuple) else results[0]
 
 
 def _has_gradients(dtype):
     return dtype.is_floating_point or dtype.is_complex
-
-
-def _result_of(saved, raw, results):
-    for y, result in zip(raw, results):
-        if saved is y:
-            return result
-    return saved
 
 
 def _through(leaf, name):
@@ -268,78 +290,77 @@ def once_differentiable(function):
     return function
 
 
-def _walk(run, tensors, gradients, wanted, keep):
-    """From cut to cut. `run(tensors, gradients, leaves)` gives the gradients of leaves; `wanted` are leaves beside the cuts'."""
-    total = {}
-    cuts = list(_cuts)
-    done = len(cuts)
+def _walk(cuts, latest, keep, run):
+    """Goes on from cuts that a walk reached, the latest first; those later than `latest` are of the walk itself. `run(tensors, gradients)`
+    walks on and gives the cuts that it reached."""
+    todo = {}
     while True:
-        leaves = [leaf for cut in cuts[:done] for leaf in cut.leaves if leaf is not None]
-        found = run(tensors, gradients, wanted + leaves)
-        for leaf, g in zip(wanted + leaves, found):
-            if g is not None:
-                total[id(leaf)] = g if id(leaf) not in total else total[id(leaf)] + g
-        tensors, gradients = [], []
-        while done > 0 and not tensors:
-            done -= 1
-            cut = cuts[done]
-            given = [None if leaf is None else total.get(id(leaf)) for leaf in cut.leaves]
-            if any(g is not None for g in given):
-                pairs = cut.backward(given)
-                tensors, gradients = [x for x, _ in pairs], [g for _, g in pairs]
-                if not keep and cut in _cuts:
-                    _cuts.remove(cut)
-        if not tensors:
-            return [total.get(id(x)) for x in wanted]
+        for cut, place, g in cuts:
+            if cut.order > latest:
+                continue
+            given = todo.setdefault(cut.order, (cut, [None] * len(cut.results)))[1]
+            given[place] = g if given[place] is None else given[place] + g
+        if not todo:
+            return
+        cut, given = todo.pop(max(todo))
+        pairs = cut.backward(given)
+        if not keep:
+            cut.free()
+        cuts = run([x for x, _ in pairs], [g for _, g in pairs])
 
 
-def _gradients(outputs, inputs, grad_outputs, create_graph, retain_graph):
+def _gradients(tensors, inputs, found, cuts, latest, create_graph, keep):
+    """Beyond the cuts that were reached from tensors: the gradients of the inputs, of which some were found."""
     before = _C.set_grad_enabled(bool(create_graph))
     try:
-        def run(tensors, gradients, leaves):
-            # What is asked for may be what a walk begins with.
-            _C.set_grad_enabled(True)
+        def run(tensors, gradients):
+            if not tensors:
+                return []
             gradients = [_apart(g) for g in gradients] if create_graph else gradients
-            found = _C.gradients(tensors, leaves, gradients, create_graph, True)
+            more, cuts = _C.gradients(tensors, inputs, gradients, create_graph, True)
             walked.extend(tensors)
-            _C.set_grad_enabled(bool(create_graph))
-            return found
-        walked = []
-        found = _walk(run, outputs, grad_outputs, inputs, create_graph or retain_graph)
-        if not create_graph and not retain_graph:
+            for i, g in enumerate(more):
+                if g is not None:
+                    found[i] = g if found[i] is None else found[i] + g
+            return cuts
+        walked = list(tensors)
+        _walk(cuts, latest, keep, run)
+        if not keep:
             _C.free(walked)
         return found
     finally:
         _C.set_grad_enabled(before)
 
 
-def _backward(tensor, gradient, retain_graph):
+def _backward(tensor, reached, cuts, keep):
+    """Beyond the cuts that were reached from a tensor: the leaves that got a gradient, of which some are known."""
     from torch.autograd import _accumulate
-    reached, seen = [], {}
+    leaves, seen = [], {}
+
+    def note(reached):
+        for leaf in reached:
+            if isinstance(leaf, tuple):
+                # Hooks see the sum of what comes by all ways.
+                leaf, part = leaf
+                seen[id(leaf)] = (leaf, seen[id(leaf)][1] + part if id(leaf) in seen else part)
+            elif not any([leaf is other for other in leaves]):
+                leaves.append(leaf)
+
+    def run(tensors, gradients):
+        cuts = []
+        for x, g in zip(tensors, gradients):
+            reached, more = _C.backward(x, g, True)
+            note(reached)
+            cuts += more
+        walked.extend(tensors)
+        return cuts
+
     before = _C.set_grad_enabled(False)
     try:
-        def run(tensors, gradients, leaves):
-            kept = [leaf.grad for leaf in leaves]
-            for leaf in leaves:
-                leaf.grad = None
-            _C.set_grad_enabled(True)
-            for x, g in zip(tensors, gradients):
-                for leaf in _C.backward(x, g, True):
-                    if isinstance(leaf, tuple):
-                        # Hooks see the sum of what comes by all ways.
-                        leaf, part = leaf
-                        seen[id(leaf)] = (leaf, seen[id(leaf)][1] + part if id(leaf) in seen else part)
-                    elif not any(leaf is other for other in leaves + reached):
-                        reached.append(leaf)
-            _C.set_grad_enabled(False)
-            found = [leaf.grad for leaf in leaves]
-            for leaf, g in zip(leaves, kept):
-                leaf.grad = g
-            walked.extend(tensors)
-            return found
-        walked = []
-        _walk(run, [tensor], [gradient], [], retain_graph)
-        if not retain_graph:
+        note(reached)
+        walked = [tensor]
+        _walk(cuts, _Cut.made, keep, run)
+        if not keep:
             _C.free(walked)
         for x in _C.retained():
             hooks = x.__dict__.get("_hooks")
@@ -348,4 +369,4 @@ def _backward(tensor, gradient, retain_graph):
                 hooks.grad = None
     finally:
         _C.set_grad_enabled(before)
-    return reached + list(seen.values())
+    return leaves + list(seen.values())
