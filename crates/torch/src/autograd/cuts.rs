@@ -13,7 +13,7 @@ use crate::kind::Kind;
 use crate::state::{state, wrap};
 
 /// Functions of `torch._C`.
-pub(crate) const FUNCTIONS: &[Def] = &[Def::new("hold", hold), Def::new("held", held), Def::new("freed", freed)];
+pub(crate) const FUNCTIONS: &[Def] = &[Def::new("hold", hold), Def::new("held", held), Def::new("latest", latest), Def::new("freed", freed)];
 
 /// A result of a function, a leaf of the tape.
 struct Cut {
@@ -76,6 +76,11 @@ fn hold(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     state(vm)?.cuts.add(Cut { leaf, function, place, kind });
     let leaf = wrap(vm, value, kind)?;
     Ok(Value::tuple(vec![leaf, number]))
+}
+
+/// A number that is larger than those of all leaves until now.
+fn latest(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::Int(HeldLeaf::latest() as i64))
 }
 
 /// Says that a backward pass went through here before.

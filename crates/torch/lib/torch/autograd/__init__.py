@@ -201,8 +201,9 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         rows = [grad(outputs, inputs, [g if g is None else g[i] for g in grad_outputs], retain_graph or i < n - 1, create_graph,
                      allow_unused=allow_unused, materialize_grads=materialize_grads) for i in range(n)]
         return tuple([None if of[0] is None else _C._ops["stack"](list(of)) for of in zip(*rows)])
-    latest = function._Cut.made
+    latest = None
     if create_graph:
+        latest = _C.latest()
         grad_outputs = [function._apart(g) for g in grad_outputs]
     found, cuts = _C.gradients(outputs, inputs, list(grad_outputs), create_graph, bool(retain_graph))
     if cuts:

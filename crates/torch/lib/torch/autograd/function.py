@@ -38,8 +38,6 @@ class FunctionCtx:
 
 
 class _Cut:
-    made = 0
-
     def __init__(self, function, ctx, inputs):
         self.function, self.ctx = function, ctx
         # As they are now: what is written into one later changes nothing here.
@@ -49,8 +47,8 @@ class _Cut:
         self.results, self.numbers = [], []
         # Which of the saved tensors is which result.
         self.saved = []
-        _Cut.made += 1
-        self.order = _Cut.made
+        # Later ones have larger numbers.
+        self.order = 0
 
     def results_of(self, made):
         """The results as the script sees them."""
@@ -65,6 +63,7 @@ class _Cut:
             leaf, number = _C.hold(y, self, len(self.results))
             self.results.append((list(y.shape), y.dtype))
             self.numbers.append(number)
+            self.order = number
             shown.append(_through(leaf, self.function.__name__ + "Backward"))
         saved = self.ctx.saved_tensors
         self.saved = [(i, k) for i, x in enumerate(saved) for k, y in enumerate(made) if x is y and self.numbers[k] is not None]
@@ -296,7 +295,7 @@ def _walk(cuts, latest, keep, run):
     todo = {}
     while True:
         for cut, place, g in cuts:
-            if cut.order > latest:
+            if latest is not None and cut.order > latest:
                 continue
             given = todo.setdefault(cut.order, (cut, [None] * len(cut.results)))[1]
             given[place] = g if given[place] is None else given[place] + g
@@ -359,7 +358,7 @@ def _backward(tensor, reached, cuts, keep):
     try:
         note(reached)
         walked = [tensor]
-        _walk(cuts, _Cut.made, keep, run)
+        _walk(cuts, None, keep, run)
         if not keep:
             _C.free(walked)
         for x in _C.retained():
