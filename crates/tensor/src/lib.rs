@@ -72,7 +72,8 @@ pub mod runtime {
 pub use autocast::{AutocastRegions, MixedGraph, autocast, autocast_dtype, enter_autocast, leave_autocast};
 pub use autograd::held::HeldLeaf;
 pub use autograd::modified::{MODIFIED, Modified, modified, tape_position, watch_overwritten};
-pub use autograd::{FREED, Gradients, enable_grad, free, gradients, gradients_and_leaves, is_grad_enabled, no_grad, set_grad_enabled};
+pub use autograd::walk::Walk;
+pub use autograd::{FREED, Gradients, enable_grad, free, gradients, is_grad_enabled, no_grad, set_grad_enabled};
 pub use bytes::{words_from_le_bytes, words_to_le_bytes};
 pub use compile::{Break, Compiled, Explanation, Exported, ExportedInput, Specialization, compile, offload};
 pub use device::Device;

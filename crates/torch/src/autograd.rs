@@ -7,7 +7,7 @@ use aludel_ir::{Attrs, DType, Error};
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Instance, Kind as ExcKind, Value};
-use aludel_tensor::{MODIFIED, Tensor, free, is_grad_enabled, modified, no_grad, set_grad_enabled};
+use aludel_tensor::{Gradients, MODIFIED, Tensor, Walk, free, is_grad_enabled, modified, no_grad, set_grad_enabled};
 use std::rc::{Rc, Weak};
 
 use crate::cell::{cell, expect, host, one};
@@ -116,12 +116,14 @@ fn is_hooked(x: &Instance) -> bool {
 }
 
 /// `backward(tensor, gradient, retain_graph)`: adds to the gradients of all leaves. Gives the leaves that got one, those with hooks
-/// beside the gradient that is still to be added; and results of functions with derivatives of their own with their gradients, beyond which
-/// the caller goes on, and lets go of the tape.
+/// beside the gradient that is still to be added; `None`, having done nothing, where functions with derivatives of their own are on the way.
 fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, gradient, retain] = args.bind("backward", &["tensor", "gradient", "retain_graph"], 1)?;
     let (loss, given) = head_of(&x, &gradient, false)?;
     crate::capture::locate(vm)?;
+    if state(vm)?.cuts.are_behind(&loss) {
+        return Ok(Value::None);
+    }
     let found = match &given {
         None => {
             crate::losses::passed(vm, &loss)?;
@@ -131,11 +133,15 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     };
     let found = found.map_err(|e| failed(&loss, e))?;
     backward_to_results(vm, || loss_of(&x, &gradient, false))?;
-    let cuts = cuts::reached(vm, &found)?;
-    if cuts.is_empty() && !retain.is(&Value::bool(true)) {
+    if !retain.is(&Value::bool(true)) {
         free(&loss);
     }
     crate::capture::trained(vm);
+    deliver(vm, &found)
+}
+
+/// Adds gradients to those of the script's leaves; gives what [`backward`] does.
+fn deliver(vm: &mut Vm, found: &Gradients) -> Result<Value, Exc> {
     let mut reached = Vec::new();
     // In an order that is the same for the same loss, so that what is recorded is.
     let mut by_leaf: Vec<(u64, &Tensor)> = found.by_leaf().collect();
@@ -153,7 +159,7 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             leaf
         });
     }
-    Ok(Value::tuple(vec![Value::list(reached), Value::list(cuts)]))
+    Ok(Value::list(reached))
 }
 
 /// A backward pass's error as PyTorch would raise it.
@@ -189,9 +195,7 @@ fn failed(loss: &Tensor, error: Error) -> Exc {
 
 /// The gradients of results that `retain_grad()` asked for, by a walk of their own: few scripts ask.
 fn backward_to_results(vm: &mut Vm, loss: impl FnOnce() -> Result<Tensor, Exc>) -> Result<(), Exc> {
-    let state = state(vm)?;
-    state.retained.retain(|result| result.strong_count() > 0);
-    let kept: Vec<Value> = state.retained.iter().filter_map(Weak::upgrade).filter(|x| !is_hooked(x)).map(Value::Instance).collect();
+    let kept = results_that_keep_gradients(vm)?;
     if kept.is_empty() {
         return Ok(());
     }
@@ -203,6 +207,13 @@ fn backward_to_results(vm: &mut Vm, loss: impl FnOnce() -> Result<Tensor, Exc>) 
         }
     }
     Ok(())
+}
+
+/// Those of `retain_grad()` that no hook looks after.
+fn results_that_keep_gradients(vm: &mut Vm) -> Result<Vec<Value>, Exc> {
+    let state = state(vm)?;
+    state.retained.retain(|result| result.strong_count() > 0);
+    Ok(state.retained.iter().filter_map(Weak::upgrade).filter(|x| !is_hooked(x)).map(Value::Instance).collect())
 }
 
 /// Whether `retain_grad()` asked for a result's gradient.
@@ -254,36 +265,38 @@ fn accumulate(vm: &mut Vm, leaf: &Value, gradient: Tensor) -> Result<(), Exc> {
     Ok(())
 }
 
-/// `gradients(outputs, inputs, grad_outputs, create_graph, retain_graph)`: a list of tensors, `None` where nothing depends; and as
-/// [`backward`] what is to be gone on from.
+/// `gradients(outputs, inputs, grad_outputs, create_graph, retain_graph)`: a list of tensors, `None` where nothing depends. `None` alone where
+/// functions with derivatives of their own are on the way.
 fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [outputs, inputs, given, create, retain] =
         args.bind("grad", &["outputs", "inputs", "grad_outputs", "create_graph", "retain_graph"], 5)?;
     let list = |v: &Value| convert::sequence(v).ok_or_else(|| Exc::ty("grad() needs tuples of Tensors"));
     let (outputs, inputs, given) = (list(&outputs)?, list(&inputs)?, list(&given)?);
     let create = create.is(&Value::bool(true));
-    let mut loss: Option<Tensor> = None;
-    for (i, output) in outputs.iter().enumerate() {
-        let one_loss = loss_of(output, given.get(i).unwrap_or(&Value::None), create)?;
-        let sum = recorded(|| {
-            let scalar = one("sum", &[&one_loss], Attrs::new())?;
-            match &loss {
-                None => Ok(scalar),
-                Some(sum) => one("add", &[sum, &scalar], Attrs::new()),
-            }
-        })?;
-        loss = Some(sum);
+    if outputs.is_empty() {
+        return Err(Exc::value("grad requires non-empty outputs."));
     }
-    let Some(loss) = loss else { return Err(Exc::value("grad requires non-empty outputs.")) };
+    let mut heads = Vec::with_capacity(outputs.len());
+    for (i, output) in outputs.iter().enumerate() {
+        heads.push(head_of(output, given.get(i).unwrap_or(&Value::None), create)?);
+    }
     let wrt = inputs.iter().map(|v| expect(v, "grad")?.get()).collect::<Result<Vec<_>, Exc>>()?;
     if wrt.iter().any(|t| !t.is_requires_grad()) {
         return Err(Exc::new(ExcKind::RuntimeError, "One of the differentiated Tensors does not require grad"));
     }
-    let (found, leaves) = aludel_tensor::gradients_and_leaves(&loss, &wrt, create).map_err(|e| failed(&loss, e))?;
-    let cuts = cuts::reached(vm, &leaves)?;
-    if cuts.is_empty() && !create && !retain.is(&Value::bool(true)) {
-        free(&loss);
+    if heads.iter().any(|(x, _)| state(vm).is_ok_and(|s| s.cuts.are_behind(x))) {
+        return Ok(Value::None);
     }
+    let mut walk = Walk::new(&wrt, create);
+    for (x, gradient) in heads {
+        let gradient = gradient.map_or_else(|| x.detach().ones_like(), Ok).map_err(raise)?;
+        walk.begin(&x, gradient).map_err(raise)?;
+    }
+    while walk.next().map_err(|e| cuts::wrong(&walk, e))?.is_some() {}
+    if !create && !retain.is(&Value::bool(true)) {
+        walk.free();
+    }
+    let (found, _) = walk.finish();
     crate::capture::trained(vm);
     let mut out = Vec::new();
     for (gradient, input) in found.into_iter().zip(&inputs) {
@@ -292,7 +305,7 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             None => Value::None,
         });
     }
-    Ok(Value::tuple(vec![Value::list(out), Value::list(cuts)]))
+    Ok(Value::list(out))
 }
 
 fn grad_enabled(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {

@@ -20,11 +20,6 @@ impl HeldLeaf {
         (x.with_grad(Some(Grad::Leaf(Leaf { id, held: Some(held) }))), leaf)
     }
 
-    /// A number larger than those of all leaves that were made before.
-    pub fn latest() -> u64 {
-        fresh_id()
-    }
-
     /// The number by which gradients are found ([`Tensor::leaf_id`]).
     pub fn id(&self) -> u64 {
         self.id

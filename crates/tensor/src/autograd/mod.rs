@@ -6,10 +6,11 @@
 pub(crate) mod held;
 pub(crate) mod modified;
 pub(crate) mod vjp;
+pub(crate) mod walk;
 
 use crate::device::{Device, fresh_id};
 use crate::dispatch::cache::Operator;
-use crate::dispatch::{Operand, dispatch_at, literal, on_tape};
+use crate::dispatch::{Operand, literal, on_tape};
 use crate::func::Checkpoint;
 use crate::tensor::Tensor;
 use crate::{Mutex, lock, trace};
@@ -19,6 +20,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
+use walk::Walk;
 
 /// How a tensor takes part in differentiation.
 #[derive(Clone)]
@@ -35,7 +37,6 @@ pub(crate) struct Leaf {
     /// Its name: all values of one name are this leaf.
     pub id: u64,
     /// What a [`held::HeldLeaf`] counts.
-    #[expect(dead_code, reason = "held, never read")]
     pub held: Option<Arc<()>>,
 }
 
@@ -292,15 +293,11 @@ impl Tensor {
                 return trace::grad(self, &reached.leaves, at);
             }
         }
-        no_grad(|| {
-            let mut out = Gradients::default();
-            walk(self.detach().ones_like()?, grad, at, false, &mut |_, _| {})?.into_iter().for_each(|(id, g)| out.insert(id, g));
-            Ok(out)
-        })
+        let mut walk = Walk::new(&[], false);
+        walk.begin(self, self.detach().ones_like()?)?;
+        Ok(walk.through()?.1)
     }
-}
 
-impl Tensor {
     /// As [`Tensor::backward`], of a tensor of any shape whose own gradient is given, in its shape.
     ///
     /// # Errors
@@ -309,26 +306,13 @@ impl Tensor {
     /// derivative, or one of the backward pass's fails.
     #[track_caller]
     pub fn backward_from(&self, gradient: &Tensor) -> Result<Gradients> {
-        let at = Location::caller();
-        let fail = |problem: &str, remedy: &str| Err(Error::op("backward", self.to_string(), problem, remedy));
-        if gradient.dims() != self.dims() {
-            return fail("the gradient has another shape", "give one for each element");
-        }
-        let mut out = Gradients::default();
-        match &self.inner.grad {
-            None => {
-                return fail("the tensor does not depend on anything that requires a gradient", "call requires_grad() on the parameters");
-            }
-            Some(Grad::Leaf(leaf)) => out.insert(leaf.id, gradient.detach()),
+        if trace::is_active() && !self.is_leaf() && self.is_requires_grad() && gradient.dims() == self.dims() {
             // The compiler differentiates scalars.
-            Some(_) if trace::is_active() => return enable_grad(|| self.mul(&gradient.detach())?.sum(())?.backward()),
-            Some(grad) => no_grad(|| {
-                let found = walk(gradient.detach(), grad, at, false, &mut |_, _| {})?;
-                found.into_iter().for_each(|(id, g)| out.insert(id, g));
-                Ok(())
-            })?,
+            return enable_grad(|| self.mul(&gradient.detach())?.sum(())?.backward());
         }
-        Ok(out)
+        let mut walk = Walk::new(&[], false);
+        walk.begin(self, gradient.clone())?;
+        Ok(walk.through()?.1)
     }
 }
 
@@ -340,36 +324,12 @@ impl Tensor {
 /// When an operator on the way has no derivative, or one of the backward pass's fails.
 #[track_caller]
 pub fn gradients(loss: &Tensor, wrt: &[Tensor], create_graph: bool) -> Result<Vec<Option<Tensor>>> {
-    gradients_and_leaves(loss, wrt, create_graph).map(|(found, _)| found)
-}
-
-/// As [`gradients`], and the gradients of all leaves that the loss depends on.
-///
-/// # Errors
-///
-/// As [`gradients`].
-#[track_caller]
-pub fn gradients_and_leaves(loss: &Tensor, wrt: &[Tensor], create_graph: bool) -> Result<(Vec<Option<Tensor>>, Gradients)> {
-    let at = Location::caller();
-    let (mut found, mut all) = (vec![None; wrt.len()], Gradients::default());
-    let Some(grad) = &loss.inner.grad else { return Ok((found, all)) };
-    let scope = |f: &mut dyn FnMut() -> Result<Vec<(u64, Tensor)>>| if create_graph { f() } else { no_grad(f) };
-    let leaves = scope(&mut || {
-        walk(loss.detach().ones_like()?, grad, at, create_graph, &mut |node, grads| {
-            for (t, slot) in wrt.iter().zip(&mut found) {
-                if let Some(Grad::Node(n, k)) = &t.inner.grad
-                    && n.seq == node.seq
-                {
-                    *slot = grads.get(*k).cloned().flatten();
-                }
-            }
-        })
-    })?;
-    leaves.into_iter().for_each(|(id, g)| all.insert(id, g));
-    for (t, slot) in wrt.iter().zip(&mut found).filter(|(t, _)| t.is_leaf()) {
-        *slot = all.find(t).cloned();
+    if loss.inner.grad.is_none() {
+        return Ok(vec![None; wrt.len()]);
     }
-    Ok((found, all))
+    let mut walk = Walk::new(wrt, create_graph);
+    walk.begin(loss, loss.detach().ones_like()?)?;
+    Ok(walk.through()?.0)
 }
 
 /// What a value depends on.
@@ -412,57 +372,4 @@ fn reach(grad: &Grad) -> Result<Reached> {
         }
     }
     Ok(out)
-}
-
-// Gives the gradient of each leaf by its name, from that of the value at `grad`; `reached` is shown every recorded operator with the
-// gradients of its results.
-fn walk(
-    gradient: Tensor,
-    grad: &Grad,
-    at: &'static Location<'static>,
-    create_graph: bool,
-    reached: &mut dyn FnMut(&Node, &[Option<Tensor>]),
-) -> Result<Vec<(u64, Tensor)>> {
-    let mut leaves: FxHashMap<u64, usize> = FxHashMap::default();
-    let mut list: Vec<(u64, Tensor)> = Vec::new();
-    let mut todo: BTreeMap<u64, (Arc<Node>, Vec<Option<Tensor>>)> = BTreeMap::new();
-    let mut accumulate = |todo: &mut BTreeMap<u64, (Arc<Node>, Vec<Option<Tensor>>)>, to: &Grad, g: Tensor| -> Result<()> {
-        let slot = match to {
-            Grad::Leaf(Leaf { id, .. }) => match leaves.get(id) {
-                Some(i) => &mut list[*i].1,
-                None => {
-                    leaves.insert(*id, list.len());
-                    list.push((*id, g));
-                    return Ok(());
-                }
-            },
-            Grad::Node(n, k) => {
-                let (_, grads) = todo.entry(n.seq).or_insert_with(|| (n.clone(), vec![None; n.kept().outputs.len()]));
-                match &mut grads[*k] {
-                    Some(t) => t,
-                    empty => {
-                        *empty = Some(g);
-                        return Ok(());
-                    }
-                }
-            }
-        };
-        let add = crate::methods::find("add")?;
-        if let Some(sum) = dispatch_at(None, add, &[(&*slot).into(), (&g).into()], Attrs::new(), at)?.pop() {
-            *slot = sum;
-        }
-        Ok(())
-    };
-    accumulate(&mut todo, grad, gradient)?;
-    while let Some((_, (node, grads))) = todo.pop_last() {
-        modified::check(&node)?;
-        reached(&node, &grads);
-        let gradients = vjp::run(&node, &grads, create_graph, at)?;
-        for (t, g) in node.kept().inputs.iter().zip(gradients) {
-            if let (Some(to), Some(g)) = (&t.inner.grad, g) {
-                accumulate(&mut todo, to, g)?;
-            }
-        }
-    }
-    Ok(list)
 }

@@ -113,9 +113,9 @@ def _backward(tensor, gradient=None, retain_graph=None, create_graph=False, inpu
                 x.grad = g if x.grad is None else x.grad + g
                 _call_after(x)
         return
-    reached, cuts = _C.backward(tensor, gradient, bool(retain_graph))
-    if cuts:
-        reached = function._backward(tensor, reached, cuts, bool(retain_graph))
+    reached = _C.backward(tensor, gradient, bool(retain_graph))
+    if reached is None:
+        reached = function._backward(tensor, gradient, bool(retain_graph))
     for leaf in reached:
         leaf, g = leaf if isinstance(leaf, tuple) else (leaf, None)
         hooks = leaf.__dict__.get("_hooks")
@@ -201,13 +201,9 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         rows = [grad(outputs, inputs, [g if g is None else g[i] for g in grad_outputs], retain_graph or i < n - 1, create_graph,
                      allow_unused=allow_unused, materialize_grads=materialize_grads) for i in range(n)]
         return tuple([None if of[0] is None else _C._ops["stack"](list(of)) for of in zip(*rows)])
-    latest = None
-    if create_graph:
-        latest = _C.latest()
-        grad_outputs = [function._apart(g) for g in grad_outputs]
-    found, cuts = _C.gradients(outputs, inputs, list(grad_outputs), create_graph, bool(retain_graph))
-    if cuts:
-        found = function._gradients(outputs, inputs, found, cuts, latest, create_graph, bool(create_graph or retain_graph))
+    found = _C.gradients(outputs, inputs, list(grad_outputs), create_graph, bool(retain_graph))
+    if found is None:
+        found = function._walk(outputs, inputs, list(grad_outputs), create_graph, bool(create_graph or retain_graph))
     for i, g in enumerate(found):
         if g is None:
             if materialize_grads:

@@ -1,9 +1,8 @@
 """Functions with derivatives of their own.
 
 The tape knows the operators of the table only. What such a function gives is therefore a new leaf of the tape, which `_C` knows the
-function of for as long as a tape holds it: a cut. A walk backward goes from cut to cut: the tape carries gradients to the leaves, the
-latest cut's `backward` carries them to the function's inputs, and the tape goes on from there. A cut is later than all that its inputs
-depend on, so its gradient is complete when its turn comes.
+function of for as long as a tape holds it: a cut. A walk backward stops at a cut when all that is later is done, so its gradient is
+complete; the cut's `backward` carries it to the function's inputs, and the walk goes on from there too.
 """
 
 from torch import _C
@@ -47,24 +46,16 @@ class _Cut:
         self.results, self.numbers = [], []
         # Which of the saved tensors is which result.
         self.saved = []
-        # Later ones have larger numbers.
-        self.order = 0
 
     def results_of(self, made):
         """The results as the script sees them."""
-        shown = []
-        for y in made:
-            apart = not isinstance(y, Tensor) or not _has_gradients(y.dtype) or any([y is n for n in self.ctx._not_differentiable])
-            if apart:
-                self.results.append(None)
-                self.numbers.append(None)
-                shown.append(y)
-                continue
-            leaf, number = _C.hold(y, self, len(self.results))
-            self.results.append((list(y.shape), y.dtype))
-            self.numbers.append(number)
-            self.order = number
-            shown.append(_through(leaf, self.function.__name__ + "Backward"))
+        apart = self.ctx._not_differentiable
+        values = [y if isinstance(y, Tensor) and _has_gradients(y.dtype) and not any([y is n for n in apart]) else None for y in made]
+        leaves = _C.hold(self, values)
+        self.results = [None if y is None else (list(y.shape), y.dtype) for y in values]
+        self.numbers = [None if leaf is None else leaf[1] for leaf in leaves]
+        name = self.function.__name__ + "Backward"
+        shown = [y if leaf is None else _through(leaf[0], name) for y, leaf in zip(made, leaves)]
         saved = self.ctx.saved_tensors
         self.saved = [(i, k) for i, x in enumerate(saved) for k, y in enumerate(made) if x is y and self.numbers[k] is not None]
         return shown
@@ -82,7 +73,7 @@ class _Cut:
         self.ctx = self.inputs = None
 
     def backward(self, gradients):
-        """Gradients of the results to pairs of an input and its gradient."""
+        """Gradients of the results to inputs and their gradients."""
         if self.ctx is None:
             _C.freed()
         if self.ctx._materialize:
@@ -95,14 +86,15 @@ class _Cut:
             raise RuntimeError(
                 f"function {self.function.__name__}Backward returned an incorrect number of gradients (expected {len(self.inputs)}, "
                 f"got {len(made)})")
-        pairs = []
+        inputs, gradients = [], []
         for x, g in zip(self.inputs, made):
             if g is None or x is None:
                 continue
             if tuple(g.shape) != tuple(x.shape):
                 g = _reduced(self.function, g, x)
-            pairs.append((x, g if g.dtype == x.dtype else g.to(x.dtype)))
-        return pairs
+            inputs.append(x)
+            gradients.append(g if g.dtype == x.dtype else g.to(x.dtype))
+        return inputs, gradients
 
 
 def _reduced(function, g, x):
@@ -189,12 +181,6 @@ class _Hooked(Function):
         if getattr(ctx.hooks, "keep", False):
             ctx.hooks.grad = g
         return None, g
-
-
-def _apart(g):
-    """A given gradient for derivatives of derivatives: another leaf of the tape, so that what it was computed from takes no part now,
-    and a cut, so that it does later."""
-    return _Hooked.apply({}, g) if isinstance(g, Tensor) and g.requires_grad else g
 
 
 def _hooked(tensor, hooks):
@@ -289,83 +275,33 @@ def once_differentiable(function):
     return function
 
 
-def _walk(cuts, latest, keep, run):
-    """Goes on from cuts that a walk reached, the latest first; those later than `latest` are of the walk itself. `run(tensors, gradients)`
-    walks on and gives the cuts that it reached."""
-    todo = {}
-    while True:
-        for cut, place, g in cuts:
-            if latest is not None and cut.order > latest:
-                continue
-            given = todo.setdefault(cut.order, (cut, [None] * len(cut.results)))[1]
-            given[place] = g if given[place] is None else given[place] + g
-        if not todo:
-            return
-        cut, given = todo.pop(max(todo))
-        pairs = cut.backward(given)
-        if not keep:
-            cut.free()
-        cuts = run([x for x, _ in pairs], [g for _, g in pairs])
-
-
-def _gradients(tensors, inputs, found, cuts, latest, create_graph, keep):
-    """Beyond the cuts that were reached from tensors: the gradients of the inputs, of which some were found."""
-    before = _C.set_grad_enabled(bool(create_graph))
+def _walk(outputs, inputs, gradients, create_graph, keep):
+    """What `_C.walk_end` gives."""
+    before, done = _C.set_grad_enabled(bool(create_graph)), False
     try:
-        def run(tensors, gradients):
-            if not tensors:
-                return []
-            gradients = [_apart(g) for g in gradients] if create_graph else gradients
-            more, cuts = _C.gradients(tensors, inputs, gradients, create_graph, True)
-            walked.extend(tensors)
-            for i, g in enumerate(more):
-                if g is not None:
-                    found[i] = g if found[i] is None else found[i] + g
-            return cuts
-        walked = list(tensors)
-        _walk(cuts, latest, keep, run)
-        if not keep:
-            _C.free(walked)
+        _C.walk_begin(outputs, inputs, gradients, create_graph)
+        try:
+            while step := _C.walk_next():
+                cut, gradients = step
+                inputs, gradients = cut.backward(gradients)
+                if not keep:
+                    cut.free()
+                _C.walk_go(inputs, gradients)
+            done = True
+        finally:
+            found = _C.walk_end(done and not keep)
         return found
     finally:
         _C.set_grad_enabled(before)
 
 
-def _backward(tensor, reached, cuts, keep):
-    """Beyond the cuts that were reached from a tensor: the leaves that got a gradient, of which some are known."""
+def _backward(tensor, gradient, keep):
+    """The leaves that got a gradient, as `_C.backward` gives them."""
     from torch.autograd import _accumulate
-    leaves, seen = [], {}
-
-    def note(reached):
-        for leaf in reached:
-            if isinstance(leaf, tuple):
-                # Hooks see the sum of what comes by all ways.
-                leaf, part = leaf
-                seen[id(leaf)] = (leaf, seen[id(leaf)][1] + part if id(leaf) in seen else part)
-            elif not any([leaf is other for other in leaves]):
-                leaves.append(leaf)
-
-    def run(tensors, gradients):
-        cuts = []
-        for x, g in zip(tensors, gradients):
-            reached, more = _C.backward(x, g, True)
-            note(reached)
-            cuts += more
-        walked.extend(tensors)
-        return cuts
-
-    before = _C.set_grad_enabled(False)
-    try:
-        note(reached)
-        walked = [tensor]
-        _walk(cuts, None, keep, run)
-        if not keep:
-            _C.free(walked)
-        for x in _C.retained():
-            hooks = x.__dict__.get("_hooks")
-            if hooks is not None and hooks.grad is not None:
-                _accumulate(x, hooks.grad)
-                hooks.grad = None
-    finally:
-        _C.set_grad_enabled(before)
-    return leaves + list(seen.values())
+    reached = _walk([tensor], None, [gradient], False, keep)
+    for x in _C.retained():
+        hooks = x.__dict__.get("_hooks")
+        if hooks is not None and hooks.grad is not None:
+            _accumulate(x, hooks.grad)
+            hooks.grad = None
+    return reached
