@@ -42,6 +42,18 @@ impl Forms {
         (!self.refused.contains(set)).then(|| set.clone())
     }
 
+    // The forms that differ from one in places of a set alone.
+    fn within<'f>(&'f self, places: &'f [Place], set: &'f [usize]) -> impl Iterator<Item = &'f Vec<Place>> {
+        self.list.iter().filter(move |f| (0..places.len()).all(|i| f[i] == places[i] || set.contains(&i)))
+    }
+
+    /// Whether what was made with symbols in the places of a set would have served an earlier form: where an operator is other prims for each
+    /// size, as one of many steps is, the guards say so.
+    pub fn serves_others(&self, places: &[Place], set: &[usize], symbols: &Symbols, env: &ShapeEnv) -> bool {
+        let fits = |form: &Vec<Place>| symbols.bind(form).is_some_and(|sizes| env.broken_guard(&sizes).is_none());
+        self.within(places, set).any(|form| form != places && fits(form))
+    }
+
     /// Those places are not tried again.
     pub fn refuse(&mut self, set: Vec<usize>) {
         self.refused.push(set);
@@ -53,8 +65,7 @@ impl Forms {
     ///
     /// Where none of them can have one.
     pub fn symbols(&self, places: &[Place], set: &[usize]) -> Result<Symbols> {
-        let history: Vec<&Vec<Place>> =
-            self.list.iter().filter(|f| (0..places.len()).all(|i| f[i] == places[i] || set.contains(&i))).collect();
+        let history: Vec<&Vec<Place>> = self.within(places, set).collect();
         let mut env = ShapeEnv::default();
         let mut symbols: Vec<Option<Sym>> = vec![None; places.len()];
         let mut fixed: Vec<Option<Place>> = places.iter().copied().map(Some).collect();

@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::sizes::{Forms, Place, Symbols, take_attrs, take_type};
 use crate::tensor::Tensor;
 use crate::{Mutex, lock};
-use aludel_ir::{Attrs, Builder, InputKind, Literal, Op, OpDef, Result, ShapeEnv, TensorType, ValueId};
+use aludel_ir::{Attrs, Builder, Error, InputKind, Literal, Op, OpDef, Result, ShapeEnv, TensorType, ValueId};
 use aludel_runtime::Executable;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -116,7 +116,10 @@ impl Family {
         if self.general.len() >= MAX_GENERAL {
             return None;
         }
-        let made = self.forms.symbols(places, &set).and_then(|symbols| General::new(device, self.def, operands, attrs, symbols));
+        let made = self.forms.symbols(places, &set).and_then(|symbols| {
+            let serves = |symbols: &Symbols, env: &ShapeEnv| self.forms.serves_others(places, &set, symbols, env);
+            General::new(device, (self.def, operands, attrs), symbols, serves)
+        });
         match made {
             Ok(general) => {
                 let general = Arc::new(general);
@@ -133,7 +136,13 @@ impl Family {
 }
 
 impl General {
-    fn new(device: &Device, def: &'static OpDef, operands: &Operands, attrs: &Attrs, symbols: Symbols) -> Result<General> {
+    // `serves` says of guards whether other sizes fit them.
+    fn new(
+        device: &Device,
+        (def, operands, attrs): (&'static OpDef, &Operands, &Attrs),
+        symbols: Symbols,
+        serves: impl Fn(&Symbols, &ShapeEnv) -> bool,
+    ) -> Result<General> {
         let (mut types, mut is_number) = (Vec::with_capacity(operands.len()), Vec::with_capacity(operands.len()));
         let mut walk = symbols.walk();
         for o in operands {
@@ -162,6 +171,9 @@ impl General {
             b.graph.add_output(format!("y{i}"), v, None);
         }
         let decomposed = aludel_compiler::autodiff::decompose(&b.graph)?;
+        if !serves(&symbols, &decomposed.env) {
+            return Err(Error::invalid(def.name, "each size is another program", "report this"));
+        }
         let program = Program::new(device, b.graph, &decomposed, &positions, aludel_compiler::Style::Operator)?;
         let (derivatives, saved) = (Mutex::default(), Mutex::default());
         Ok(General { def, symbols, types, attrs: general_attrs, program, derivatives, saved })

@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 /// The first step of a loop makes its optimizer's state, the second brings it together; numbers that change become inputs, sizes that
 /// change symbols after some forms.
 pub(super) const ONCE_HERE: usize = 8;
-/// The same of graphs of more operators than these, each of which costs seconds where a C compiler builds it: the two steps that make and bring
+/// The same of graphs of more operators or kernels than these, each of which costs seconds where a C compiler builds it: the two steps that make and bring
 /// together an optimizer's state, and one before a number that changes is an input.
 pub(super) const LONG_ONCE_HERE: (usize, usize) = (128, 3);
 /// Preparing, several loops and evaluation are fewer.
@@ -351,8 +351,10 @@ impl Programs {
         let once: Vec<_> = self.all().filter(|p| p.whole && p.runs.load(Ordering::Relaxed) <= 1).collect();
         let here = super::program::span(graph);
         let (long, few) = LONG_ONCE_HERE;
-        let most = if graph.nodes.len() > long { few } else { ONCE_HERE };
-        once.len() > ONCE || once.iter().filter(|p| super::program::span(&p.key.graph) == here).nth(most).is_some()
+        let once_here: Vec<_> = once.iter().filter(|p| super::program::span(&p.key.graph) == here).collect();
+        // An operator of many steps is one that becomes many kernels.
+        let size = once_here.iter().map(|p| p.kernels()).fold(graph.nodes.len(), usize::max);
+        once.len() > ONCE || once_here.len() > if size > long { few } else { ONCE_HERE }
     }
 }
 

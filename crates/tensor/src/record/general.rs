@@ -86,7 +86,10 @@ impl Families {
         let set = forms.changing(&skeleton.places, FORMS)?;
         let made = forms.symbols(&skeleton.places, &set).and_then(|symbols| {
             let (graph, wanted) = rebuilt(key, &symbols)?;
-            Ok((symbols, graph, wanted))
+            match forms.serves_others(&skeleton.places, &set, &symbols, &graph.env) {
+                true => Ok((symbols, graph, wanted)),
+                false => Err(lost()),
+            }
         });
         if made.is_err() {
             forms.refuse(set);
@@ -105,9 +108,12 @@ impl Families {
     }
 }
 
+fn lost() -> aludel_ir::Error {
+    aludel_ir::Error::invalid("record", "a graph cannot be had for any sizes", "report this")
+}
+
 // The graph anew with symbols: each operator finds its results' sizes itself, and what it asks of them becomes a guard.
 fn rebuilt(key: &Key, symbols: &Symbols) -> Result<(Graph, Vec<(ValueId, Option<usize>)>)> {
-    let lost = || aludel_ir::Error::invalid("record", "a graph cannot be had for any sizes", "report this");
     let mut b = Builder::new(&key.graph.name);
     b.graph.env = symbols.env.clone();
     let mut walk = symbols.walk();

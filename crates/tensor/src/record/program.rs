@@ -78,6 +78,13 @@ pub(super) struct Program {
     pub runs: Arc<AtomicU64>,
 }
 
+impl Program {
+    /// How many there are in it.
+    pub fn kernels(&self) -> usize {
+        self.executable.program().map_or(0, |p| p.launches.len())
+    }
+}
+
 /// Whether a graph that is new is compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Worth {

@@ -6,7 +6,7 @@
 
 use crate::nest::{Kind, classify, compact, rename};
 use aludel_ir::expr::{AxisId, Expr};
-use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
+use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
 use rustc_hash::FxHashMap;
 
 /// Elements that have to lie side by side in both, so that reading is as fast: more than a sector of 32 bytes.
@@ -36,6 +36,7 @@ fn twice(program: &LoopProgram, n: usize) -> Option<(usize, usize)> {
             && program.buffer(gone.buffer).dtype == program.buffer(kept.buffer).dtype
             && temporary(gone.buffer)
             && temporary(kept.buffer)
+            && stores_whole(program, nest, gone)
             && places(program, nest, &gone.index).is_some()
             && same_runs(program, &gone.index, &kept.index)
             && readers_follow(program, n, gone.buffer)
@@ -59,6 +60,13 @@ pub(super) fn places(program: &LoopProgram, nest: &Nest, index: &[Expr]) -> Opti
     }
     let all = nest.axes.iter().all(|a| places.contains_key(a) || program.extent(*a).is_one());
     (all && places.keys().all(|a| nest.axes.contains(a))).then_some(places)
+}
+
+/// Whether a store is all there is of its buffer: the parts of a concatenation are stored one by one.
+fn stores_whole(program: &LoopProgram, nest: &Nest, store: &Store) -> bool {
+    let extent = |e: &Expr| e.as_axis().map_or(Expr::ONE, |a| program.extent(a).clone());
+    nest.stores.iter().filter(|s| s.buffer == store.buffer).count() == 1
+        && program.buffer(store.buffer).shape.iter().zip(&store.index).all(|(n, e)| *n == extent(e))
 }
 
 /// Whether the last axis of one index runs along memory in the other, too.

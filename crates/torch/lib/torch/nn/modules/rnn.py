@@ -13,6 +13,26 @@ __all__ = ["RNNBase", "RNN", "LSTM", "GRU", "RNNCellBase", "RNNCell", "LSTMCell"
 
 _ops = _C._ops
 
+# Numbers of steps that layers of a kind, a width and a batch ran for, the first ones.
+_lengths = {}
+# The operator of all steps of a layer is a program for each number of steps. So many numbers have one of their own: training's, and that of
+# its last batch or of evaluation. Others, as of sentences, run in pieces, of which there are a few programs for all lengths.
+_OWN, _PIECES = 2, (16, 8, 4, 2, 1)
+
+
+def _pieces(kind, steps, width, batch):
+    """The lengths of the pieces in which a layer runs its steps."""
+    own = _lengths.setdefault((kind, width, batch), [])
+    if steps not in own and len(own) < _OWN:
+        own.append(steps)
+    if steps in own:
+        return [steps]
+    pieces = []
+    for piece in _PIECES:
+        pieces += [piece] * (steps // piece)
+        steps %= piece
+    return pieces
+
 
 class RNNBase(Module):
     _gates = 1
@@ -131,6 +151,21 @@ class RNNBase(Module):
         made = PackedSequence(None, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)._of(x, sizes)
         return made, [_ops["stack"](kept) for kept in last]
 
+    def _steps(self, gates, states, reverse, run):
+        """All steps of a layer in one direction over gates [T, N, G]: its output and its last states. `run(gates, states)` gives the output
+        of some steps, the states after them, and more."""
+        pieces, count = _pieces(self.mode, gates.shape[0], self.hidden_size, gates.shape[1]), len(states)
+        if len(pieces) < 2:
+            output, *states = run(gates, states)
+            return output, states[:count]
+        outputs, start, end = [], 0, gates.shape[0]
+        for piece in pieces:
+            part = gates[end - piece:end] if reverse else gates[start:start + piece]
+            start, end = start + piece, end - piece
+            output, *states = run(part, states[:count])
+            outputs.append(output)
+        return _ops["cat"](outputs[::-1] if reverse else outputs, 0), states[:count]
+
     # What holds a cell's state, for each gate.
     _hold = (-1e4,)
 
@@ -215,8 +250,9 @@ class RNN(RNNBase):
 
     def _layer(self, x, weights, states, reverse, inside=None):
         gates = self._held(F.linear(x, weights[0], weights[2] + weights[3] if self.bias else None), inside)
-        output, last = _ops["rnn"](gates, weights[1], states[0], reverse=reverse, nonlinearity=self.nonlinearity)
-        return output, [last]
+        rnn = _ops["rnn"]
+        return self._steps(gates, states, reverse, lambda gates, states: rnn(
+            gates, weights[1], states[0], reverse=reverse, nonlinearity=self.nonlinearity))
 
     def forward(self, input, hx=None):
         output, (last,) = self._run(input, None if hx is None else [hx], 1)
@@ -234,8 +270,7 @@ class LSTM(RNNBase):
         gates = self._held(F.linear(x, weights[0], weights[2] + weights[3] if self.bias else None), inside)
         if self.proj_size:
             return self._projected(gates, weights[1], weights[-1], states, reverse)
-        made = _ops["lstm"](gates, weights[1], states[0], states[1], reverse=reverse)
-        return made[0], [made[1], made[2]]
+        return self._steps(gates, states, reverse, lambda gates, states: _ops["lstm"](gates, weights[1], *states, reverse=reverse))
 
     def _projected(self, gates, recurrent, project, states, reverse):
         """Sak et al., 2014: the next step sees a projection of the output. Step by step: there is no operator of it."""
@@ -262,8 +297,8 @@ class GRU(RNNBase):
 
     def _layer(self, x, weights, states, reverse, inside=None):
         gates = self._held(F.linear(x, weights[0], weights[2] if self.bias else None), inside)
-        made = _ops["gru"](gates, weights[1], weights[3] if self.bias else None, states[0], reverse=reverse)
-        return made[0], [made[1]]
+        bias = weights[3] if self.bias else None
+        return self._steps(gates, states, reverse, lambda gates, states: _ops["gru"](gates, weights[1], bias, states[0], reverse=reverse))
 
     def forward(self, input, hx=None):
         output, (last,) = self._run(input, None if hx is None else [hx], 1)
