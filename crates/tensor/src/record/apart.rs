@@ -2,12 +2,11 @@
 //! themselves, and the pieces that come again are compiled. A script whose every episode is as long as it happens to be writes down a new
 //! graph each time, but the same steps in it.
 //!
-//! Compiling takes about as long as running operators one by one [`PIECE_AGAIN`] times; a piece that took as many launches is compiled, so
-//! that at most twice of what was needed is spent: the rule of renting skis (Karlin, Manasse, Rudolph and Sleator, 1988). A whole graph
-//! that took as many as [`GRAPH_AGAIN`] runs of its operators will go on coming; one whose pieces are compiled takes few in a run, and is
-//! compiled as much later. Only where a program shows that its graphs change they are treated so: as long as no more than [`ONCE_HERE`]
-//! graphs of the same lines ([`LONG_ONCE_HERE`] where they are long), and [`ONCE`] in all, were compiled and ran only once, the first run of
-//! a graph compiles it.
+//! Compiling takes about as long as running operators one by one [`AGAIN`] times; a piece, or a whole graph, that took as many launches is
+//! compiled, so that at most twice of what was needed is spent: the rule of renting skis (Karlin, Manasse, Rudolph and Sleator, 1988). A
+//! graph whose pieces are compiled takes few launches in a run, and is compiled as much later. Only where a program shows that its graphs
+//! change they are treated so: as long as no more than [`ONCE_HERE`] graphs of the same lines ([`LONG_ONCE_HERE`] where they are long), and
+//! [`ONCE`] in all, were compiled and ran only once, the first run of a graph compiles it.
 
 use super::program::{Found, Key, Live, Programs, Worth, report};
 use crate::device::Device;
@@ -30,9 +29,7 @@ pub(super) const LONG_ONCE_HERE: (usize, usize) = (128, 3);
 /// Preparing, several loops and evaluation are fewer.
 pub(super) const ONCE: usize = 32;
 /// Measured on the CPU target: 0.3 ms for each operator of a graph to compile it, 0.04 ms to run one.
-const PIECE_AGAIN: usize = 8;
-/// Lengths that happen to be equal twice are common.
-const GRAPH_AGAIN: usize = 2;
+const AGAIN: usize = 8;
 /// So many pieces are counted; then all are forgotten.
 const MAX_COUNTED: usize = 1 << 14;
 /// The longest part that is looked for again behind itself, in nodes.
@@ -96,7 +93,7 @@ pub(super) fn run(
         nodes += piece.len();
         launches += pieces.run(programs, device, &piece, &mut known)?;
     }
-    programs.sights.took(hash, GRAPH_AGAIN * nodes, launches);
+    programs.sights.took(hash, AGAIN * nodes, launches);
     for (l, o) in live.iter().zip(&graph.outputs) {
         let value = known[o.value.index()].clone().ok_or_else(|| report("a value is not made"))?;
         let data = match &value.inner.data {
@@ -239,7 +236,7 @@ impl<'g> Pieces<'g> {
             Found::Program(found) => found,
             Found::Parts(hash) => {
                 piece.iter().try_for_each(|n| self.run(programs, device, &[*n], known).map(|_| ()))?;
-                programs.sights.took(hash, PIECE_AGAIN * piece.len(), piece.len());
+                programs.sights.took(hash, AGAIN * piece.len(), piece.len());
                 return Ok(piece.len());
             }
         };
