@@ -57,7 +57,9 @@ def cos(z):
 
 
 def tan(z):
-    return sin(z) / cos(z)
+    z = complex(z)
+    turned = tanh(complex(-z.imag, z.real))
+    return complex(turned.imag, -turned.real)
 
 
 def sinh(z):
@@ -71,7 +73,13 @@ def cosh(z):
 
 
 def tanh(z):
-    return sinh(z) / cosh(z)
+    z = complex(z)
+    # Where cosh would not fit, the result is one but for what a float does not hold.
+    if abs(z.real) > 350:
+        return complex(math.copysign(1.0, z.real), 4 * math.sin(z.imag) * math.cos(z.imag) * math.exp(-2 * abs(z.real)))
+    x, y, narrow = math.tanh(z.real), math.tan(z.imag), 1 / math.cosh(z.real)
+    below = 1 + (x * y) ** 2
+    return complex(x * (1 + y * y) / below, y / below * narrow * narrow)
 
 
 def isnan(z):
@@ -90,3 +98,45 @@ def isfinite(z):
 
 def isclose(a, b, *, rel_tol=1e-9, abs_tol=0.0):
     return a == b or abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
+
+
+# Inverse functions by Kahan's formulas, which keep the side of the cut that a signed zero is on.
+
+def acos(z):
+    z = complex(z)
+    below, above = sqrt(complex(1 - z.real, -z.imag)), sqrt(complex(1 + z.real, z.imag))
+    return complex(2 * math.atan2(below.real, above.real), math.asinh(above.real * below.imag - above.imag * below.real))
+
+
+def acosh(z):
+    z = complex(z)
+    below, above = sqrt(complex(z.real - 1, z.imag)), sqrt(complex(z.real + 1, z.imag))
+    return complex(math.asinh(below.real * above.real + below.imag * above.imag), 2 * math.atan2(below.imag, above.real))
+
+
+def asinh(z):
+    z = complex(z)
+    right, left = sqrt(complex(1 + z.imag, -z.real)), sqrt(complex(1 - z.imag, z.real))
+    return complex(math.asinh(right.real * left.imag - left.real * right.imag),
+                   math.atan2(z.imag, right.real * left.real - right.imag * left.imag))
+
+
+def atanh(z):
+    z = complex(z)
+    x, y = z.real, z.imag
+    if y == 0 and abs(x) == 1:
+        raise ValueError("math domain error")
+    real = math.copysign(math.log1p(4 * abs(x) / ((1 - abs(x)) ** 2 + y * y)) / 4, x)
+    return complex(real, math.atan2(2 * y, (1 - x) * (1 + x) - y * y) / 2)
+
+
+def asin(z):
+    z = complex(z)
+    turned = asinh(complex(-z.imag, z.real))
+    return complex(turned.imag, -turned.real)
+
+
+def atan(z):
+    z = complex(z)
+    turned = atanh(complex(-z.imag, z.real))
+    return complex(turned.imag, -turned.real)

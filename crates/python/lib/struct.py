@@ -9,7 +9,7 @@ class error(Exception):
 
 
 _INTEGERS = {"b": (1, True), "B": (1, False), "h": (2, True), "H": (2, False), "i": (4, True), "I": (4, False), "l": (4, True),
-             "L": (4, False), "q": (8, True), "Q": (8, False), "n": (8, True), "N": (8, False)}
+             "L": (4, False), "q": (8, True), "Q": (8, False), "n": (8, True), "N": (8, False), "P": (8, False)}
 # Bits of the fraction and of the exponent, and bytes.
 _FLOATS = {"e": (10, 5, 2), "f": (23, 8, 4), "d": (52, 11, 8)}
 

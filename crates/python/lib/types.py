@@ -56,6 +56,26 @@ NotImplementedType = type(NotImplemented)
 ModuleType = type(__import__("sys"))
 GenericAlias = type(list[int])
 UnionType = type(int | str)
+CodeType = type(_f.__code__)
+CellType = type((lambda x: lambda: x)(0).__closure__[0])
+GetSetDescriptorType = MemberDescriptorType = type(FunctionType.__dict__["__code__"])
+# Methods of builtin types are of one kind here.
+MethodDescriptorType = ClassMethodDescriptorType = WrapperDescriptorType = MethodWrapperType = BuiltinFunctionType
+try:
+    raise Exception
+except Exception as _raised:
+    TracebackType = type(_raised.__traceback__)
+
+
+def __getattr__(name):
+    if name == "FrameType":
+        import inspect
+        return inspect._Frame
+    if name in ("CoroutineType", "AsyncGeneratorType"):
+        # Nothing is one: there is no event loop.
+        globals()[name] = type(name, (), {})
+        return globals()[name]
+    raise AttributeError(f"module 'types' has no attribute '{name}'")
 
 
 class MappingProxyType:

@@ -120,7 +120,8 @@ def _alias(special, args):
         for a in args:
             a = type(None) if a is None else a
             for part in a.__args__ if isinstance(a, _Alias) and a._name == "Union" else (a,):
-                if part not in flat:
+                # What stands for a class may be equal to one, as NumPy's element types are to Python's numbers.
+                if not any([p is part or type(p) is type(part) and p == part for p in flat]):
                     flat.append(part)
         return flat[0] if len(flat) == 1 else _Alias(special, tuple(flat))
     if name == "Callable":

@@ -78,9 +78,7 @@ fn add(vm: &mut Vm, a: Value, b: Value) -> Result<Value, Exc> {
 
 pub(super) fn abs(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [value] = args.exactly::<1>("abs")?;
-    if let Some(method) = vm.special(&value, &vm.names.abs.clone())
-        && !crate::vm::index::is_native_method(&method)
-    {
+    if let Some(method) = vm.overridden(&value, &vm.names.abs) {
         return Err(Exc::call(method, vec![]));
     }
     Ok(match value.plain() {
@@ -109,6 +107,10 @@ pub(super) fn base(vm: &mut Vm, args: &mut Args, name: &'static str, radix: u32)
 
 pub(super) fn round(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [value, digits] = args.bind("round", &["number", "ndigits"], 1)?;
+    // A class may have its own, also where it is a number.
+    if matches!(value, Value::Instance(_)) {
+        return Err(Exc::slow());
+    }
     let digits = if matches!(digits, Value::Unbound | Value::None) { None } else { Some(vm.index_of(&digits)?) };
     match (value.plain(), digits) {
         (Value::Float(f), None) => {
@@ -179,6 +181,10 @@ pub(super) fn pow(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [base, exponent, modulus] = args.bind("pow", &["base", "exp", "mod"], 2)?;
     if matches!(modulus, Value::Unbound | Value::None) {
         return vm.binary(crate::bytecode::Binary::Pow, base, exponent);
+    }
+    let name = vm.intern("__pow__");
+    if let Some(own) = vm.overridden(&base, &name) {
+        return Err(Exc::call(own, vec![exponent, modulus]));
     }
     let numbers = (base.to_big(), exponent.to_big(), modulus.to_big());
     let (Some(base), Some(exponent), Some(modulus)) = numbers else {

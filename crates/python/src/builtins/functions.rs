@@ -288,7 +288,15 @@ fn issubclass(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
                 }
                 Ok(false)
             }
-            Value::Other(other) if let Other::Alias { origin: Value::Str(_), args } = &**other => check(vm, class, args),
+            Value::Other(other) if let Other::Alias { origin: Value::Str(_), args: Value::Tuple(parts) } = &**other => {
+                for part in parts.iter() {
+                    let none = vm.class_of(&Value::None);
+                    if if matches!(part, Value::None) { class.is_subclass(&none) } else { check(vm, class, part)? } {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
             Value::Instance(_) if vm.special(of, &vm.names.subclasscheck.clone()).is_some() => Err(Exc::slow()),
             _ => Err(Exc::ty("issubclass() arg 2 must be a class, a tuple of classes, or a union")),
         }

@@ -48,7 +48,8 @@ fn is_own(vm: &Vm, class: &Rc<Class>) -> bool {
 fn int_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let class = class_and(args)?;
     let [value, base] = args.bind("int", &["/x", "base"], 0)?;
-    let number = match (value.plain(), &base) {
+    let own = vm.overridden(&value, &vm.names.int).is_some();
+    let number = match (if own { &value } else { value.plain() }, &base) {
         (Value::Unbound, _) => Value::Int(0),
         (Value::Str(text), Value::Unbound) => Value::big(text::int::parse(text.as_str(), 10, &text::quote::text(text.as_str()))?),
         (Value::Str(text), base) => {
@@ -89,7 +90,8 @@ fn int_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn float_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let class = class_and(args)?;
     let [value] = args.bind("float", &["/x"], 0)?;
-    let number = match value.plain() {
+    let own = vm.overridden(&value, &vm.names.float).is_some();
+    let number = match if own { &value } else { value.plain() } {
         Value::Unbound => 0.0,
         Value::Str(text) => text::float::parse(text.as_str(), &text::quote::text(text.as_str()))?,
         Value::Int(_) | Value::Big(_) | Value::Bool(_) | Value::Float(_) => vm.float_of(&value)?,

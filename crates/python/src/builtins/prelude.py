@@ -806,6 +806,8 @@ def _class_hooks(cls, named, keywords, custom):
     return cls
 
 def _isinstance(value, cls):
+    if type(cls).__name__ == 'UnionType':
+        cls = tuple([type(None) if c is None else c for c in cls.__args__])
     if isinstance(cls, tuple):
         for c in cls:
             if isinstance(value, c):
@@ -818,6 +820,8 @@ def _isinstance(value, cls):
     return bool(type(cls).__instancecheck__(cls, value))
 
 def _issubclass(sub, cls):
+    if type(cls).__name__ == 'UnionType':
+        cls = tuple([type(None) if c is None else c for c in cls.__args__])
     if isinstance(cls, tuple):
         for c in cls:
             if issubclass(sub, c):

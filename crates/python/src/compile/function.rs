@@ -175,6 +175,10 @@ impl<'a> Unit<'a> {
             if let Some(doc) = doc {
                 unit.doc = Value::str(doc);
             }
+            if node.is_async {
+                unit.refusal(&node.name.id);
+                return Ok(());
+            }
             unit.body(&node.body)?;
             unit.emit(Op::None);
             unit.emit(Op::Return);
@@ -184,6 +188,15 @@ impl<'a> Unit<'a> {
             self.emit_at(Op::Call(1), decorator.expression.range());
         }
         self.store(&node.name.id)
+    }
+
+    /// The body of an `async def`, which modules have for those who wait: it raises.
+    fn refusal(&mut self, name: &str) {
+        let site = self.site("NotImplementedError");
+        self.emit(Op::Global(site));
+        self.push_const(Value::str(format!("{name} is an 'async def', and this machine has no event loop: write a function that returns")));
+        self.emit(Op::Call(1));
+        self.emit(Op::Raise(1));
     }
 
     /// Makes the variables of type parameters, in the scope around.

@@ -289,6 +289,9 @@ fn log(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn whole(vm: &mut Vm, args: &mut Args, name: &'static str, round: fn(f64) -> f64) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>(name)?;
     let method = vm.intern(&format!("__{name}__"));
+    if let Some(own) = vm.overridden(&x, &method) {
+        return Err(Exc::call(own, vec![]));
+    }
     match x.plain() {
         Value::Int(_) | Value::Big(_) => Ok(x.plain().clone()),
         Value::Bool(b) => Ok(Value::Int(i64::from(b.get()))),

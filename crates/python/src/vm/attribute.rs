@@ -660,4 +660,10 @@ impl Vm {
         }
         Some(self.bind_now(found, object, &class))
     }
+
+    /// The special method that a class of the script's has in place of the one that its base in Rust has: numbers and texts are
+    /// computed with by their values otherwise.
+    pub fn overridden(&self, object: &Value, name: &Rc<Str>) -> Option<Value> {
+        self.special(object, name).filter(|method| !super::index::is_native_method(method))
+    }
 }

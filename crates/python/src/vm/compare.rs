@@ -153,7 +153,8 @@ pub fn equal(a: &Value, b: &Value, depth: usize) -> Result<bool, Unknown> {
             equal(&a.start, &b.start, depth + 1)? && equal(&a.stop, &b.stop, depth + 1)? && equal(&a.step, &b.step, depth + 1)?
         }
         (Method(a), Method(b)) => a.object.is(&b.object) && equal(&a.function, &b.function, depth + 1)?,
-        (Other(a), Other(b)) if !Rc::ptr_eq(a, b) => return others_equal(a, b, depth),
+        // One complex number may differ from itself: it may hold NaN.
+        (Other(a), Other(b)) if !Rc::ptr_eq(a, b) || matches!(**a, crate::objects::Other::Complex(..)) => return others_equal(a, b, depth),
         (Other(other), number) | (number, Other(other)) if matches!(**other, crate::objects::Other::Complex(..)) => {
             let crate::objects::Other::Complex(real, imaginary) = **other else { return Ok(false) };
             imaginary == 0.0 && number.to_f64() == Some(real)
