@@ -53,6 +53,7 @@ pub(crate) fn encode(values: &[f64], kind: Kind) -> Vec<u8> {
         match kind {
             Kind::Bool => out.push(u8::from(*v != 0.0)),
             Kind::UInt8 | Kind::Int8 => out.push(*v as i64 as u8),
+            Kind::UInt16 => out.extend((*v as i64 as u16).to_le_bytes()),
             Kind::Int16 => out.extend((*v as i64 as i16).to_le_bytes()),
             Kind::Int32 => out.extend((*v as i64 as i32).to_le_bytes()),
             Kind::Int64 => out.extend((*v as i64).to_le_bytes()),
@@ -72,6 +73,7 @@ pub(crate) fn decode(bytes: &[u8], at: usize, kind: Kind) -> Option<f64> {
         (Kind::Bool, [x]) => f64::from(u8::from(*x != 0)),
         (Kind::UInt8, [x]) => f64::from(*x),
         (Kind::Int8, [x]) => f64::from(*x as i8),
+        (Kind::UInt16, [x, y]) => f64::from(u16::from_le_bytes([*x, *y])),
         (Kind::Int16, [x, y]) => f64::from(i16::from_le_bytes([*x, *y])),
         (Kind::Float16, [x, y]) => f16::from_le_bytes([*x, *y]).to_f64(),
         (Kind::BFloat16, [x, y]) => bf16::from_le_bytes([*x, *y]).to_f64(),

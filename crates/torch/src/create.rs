@@ -140,6 +140,7 @@ fn fitting(number: f64, kind: Kind) -> Result<f64, Exc> {
     let (range, name) = match kind {
         Kind::UInt8 => (-255.0..=255.0, "uint8_t"),
         Kind::Int8 => (-128.0..=127.0, "int8_t"),
+        Kind::UInt16 => (-65535.0..=65535.0, "uint16_t"),
         Kind::Int16 => (-32768.0..=32767.0, "int16_t"),
         _ => return Ok(number),
     };

@@ -41,8 +41,20 @@ fn parts_of(index: &Value) -> Vec<Value> {
     }
     match index.plain() {
         Value::Tuple(parts) => parts.to_vec(),
+        Value::List(list) if is_tuple_in_disguise(&list.borrow()) => list.borrow().to_vec(),
         _ => vec![index.clone()],
     }
+}
+
+/// As PyTorch reads a list: one that holds anything but numbers is an index for each dimension.
+fn is_tuple_in_disguise(parts: &[Value]) -> bool {
+    parts.len() < 32
+        && parts.iter().any(|part| {
+            cell(part).is_some()
+                || matches!(part.plain(), Value::None | Value::Ellipsis | Value::Slice(_))
+                || convert::sequence(part.plain()).is_some()
+                || crate::numpy::as_index(part).is_some()
+        })
 }
 
 fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {

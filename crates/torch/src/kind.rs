@@ -15,6 +15,7 @@ pub enum Kind {
     Bool,
     UInt8,
     Int8,
+    UInt16,
     Int16,
     Int32,
     Int64,
@@ -28,10 +29,11 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Bool,
         Kind::UInt8,
         Kind::Int8,
+        Kind::UInt16,
         Kind::Int16,
         Kind::Int32,
         Kind::Int64,
@@ -48,6 +50,7 @@ impl Kind {
             Kind::Bool => "bool",
             Kind::UInt8 => "uint8",
             Kind::Int8 => "int8",
+            Kind::UInt16 => "uint16",
             Kind::Int16 => "int16",
             Kind::Int32 => "int32",
             Kind::Int64 => "int64",
@@ -65,6 +68,7 @@ impl Kind {
             Kind::Bool => "Bool",
             Kind::UInt8 => "Byte",
             Kind::Int8 => "Char",
+            Kind::UInt16 => "UInt16",
             Kind::Int16 => "Short",
             Kind::Int32 => "Int",
             Kind::Int64 => "Long",
@@ -82,6 +86,7 @@ impl Kind {
             Kind::Bool => "bool",
             Kind::UInt8 => "unsigned char",
             Kind::Int8 => "signed char",
+            Kind::UInt16 => "unsigned short",
             Kind::Int16 => "short int",
             Kind::Int32 => "int",
             Kind::Int64 => "long int",
@@ -97,7 +102,7 @@ impl Kind {
     pub fn dtype(self) -> DType {
         match self {
             Kind::Bool => DType::Bool,
-            Kind::UInt8 | Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => DType::I32,
+            Kind::UInt8 | Kind::Int8 | Kind::UInt16 | Kind::Int16 | Kind::Int32 | Kind::Int64 => DType::I32,
             Kind::Float16 => DType::F16,
             Kind::BFloat16 => DType::BF16,
             Kind::Float32 | Kind::Float64 | Kind::Complex64 => DType::F32,
@@ -119,7 +124,7 @@ impl Kind {
     pub fn bytes(self) -> usize {
         match self {
             Kind::Bool | Kind::UInt8 | Kind::Int8 => 1,
-            Kind::Int16 | Kind::Float16 | Kind::BFloat16 => 2,
+            Kind::UInt16 | Kind::Int16 | Kind::Float16 | Kind::BFloat16 => 2,
             Kind::Int32 | Kind::Float32 => 4,
             Kind::Int64 | Kind::Float64 | Kind::Complex64 => 8,
         }
@@ -154,6 +159,7 @@ impl Kind {
         let (low, high) = if self <= other { (self, other) } else { (other, self) };
         match (low, high) {
             (Kind::UInt8, Kind::Int8) => Kind::Int16,
+            (Kind::UInt16, Kind::Int16) => Kind::Int32,
             (Kind::Float16, Kind::BFloat16) => Kind::Float32,
             _ => high,
         }
@@ -164,6 +170,7 @@ impl Kind {
         match self {
             Kind::UInt8 => value & 0xff,
             Kind::Int8 => i64::from(value as i8),
+            Kind::UInt16 => value & 0xffff,
             Kind::Int16 => i64::from(value as i16),
             Kind::Int32 => i64::from(value as i32),
             _ => value,
@@ -176,6 +183,7 @@ pub(crate) fn narrow(x: Tensor, kind: Kind) -> Result<Tensor, Exc> {
     let run = |name: &str, x: &Tensor, by: i64| one(name, &[x], Attrs::new().with("other", by));
     let bits = match kind {
         Kind::UInt8 => return run("bitwise_and", &x, 0xff),
+        Kind::UInt16 => return run("bitwise_and", &x, 0xffff),
         Kind::Int8 => 8,
         Kind::Int16 => 16,
         _ => return Ok(x),

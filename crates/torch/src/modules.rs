@@ -175,7 +175,14 @@ const DTYPE: &[Def] = &[
     Def::new("is_signed", dtype_signed).get(),
     Def::new("itemsize", dtype_bytes).get(),
     Def::new("is_complex", dtype_complex).get(),
+    // There is one of each.
+    Def::new("__copy__", dtype_itself),
+    Def::new("__deepcopy__", dtype_itself),
 ];
+
+fn dtype_itself(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    Ok(args.values.swap_remove(0))
+}
 
 fn dtype_of(args: &mut Args) -> Result<Kind, Exc> {
     let [this] = args.exactly::<1>("dtype")?;
@@ -192,7 +199,7 @@ fn dtype_float(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn dtype_signed(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    Ok(Value::bool(!matches!(dtype_of(args)?, Kind::Bool | Kind::UInt8)))
+    Ok(Value::bool(!matches!(dtype_of(args)?, Kind::Bool | Kind::UInt8 | Kind::UInt16)))
 }
 
 fn dtype_bytes(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

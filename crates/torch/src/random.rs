@@ -282,6 +282,7 @@ fn random(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         Kind::Bool => 2,
         Kind::UInt8 => 1 << 8,
         Kind::Int8 => 1 << 7,
+        Kind::UInt16 => 1 << 16,
         Kind::Int16 => 1 << 15,
         Kind::Int32 => 1 << 31,
         Kind::BFloat16 => (1 << 8) + 1,

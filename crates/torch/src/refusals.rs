@@ -67,6 +67,15 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         "avg_pool1d" | "avg_pool2d" | "avg_pool3d" | "max_pool1d" | "max_pool2d" | "max_pool3d" => padding(attrs),
         "dot" => vectors(operands),
         "gather" => ranks(operands, "input"),
+        "index_add" => match operands.get(1) {
+            Some((index, of)) if index.rank() > 1 => Err(Exc::index(format!(
+                "index_add_(): Index is supposed to be a vector, but got dim: {} with type: {} and size: {:?}",
+                index.rank(),
+                of.scalar_type(),
+                index.shape()
+            ))),
+            _ => Ok(()),
+        },
         "masked_scatter" => match operands.get(1) {
             Some((_, mask)) if *mask != Kind::Bool => {
                 refused(format!("masked_scatter_ only supports boolean masks, but got mask with dtype {}", mask.scalar_type()))
@@ -156,7 +165,7 @@ fn ranks(operands: &[(Tensor, Kind)], what: &str) -> Result<(), Exc> {
         return refused(format!("Index tensor must have the same number of dimensions as {what} tensor"));
     }
     match rank(2) {
-        Some(source) if source > 0 && source != index && !empty => {
+        Some(source) if source.max(1) != index.max(1) && !empty => {
             refused("Index tensor must have the same number of dimensions as src tensor".into())
         }
         _ => Ok(()),

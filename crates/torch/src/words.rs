@@ -62,12 +62,15 @@ pub(crate) fn refusal(name: &str, shapes: &[Vec<usize>], attrs: &Attrs) -> Optio
             format!("unflatten: Provided sizes {sizes:?} don't multiply up to the size of dim {at} ({}) in the input tensor", x[at])
         }
         ("batch_norm", [_]) => "running_mean must be defined in evaluation mode".into(),
+        ("index_add", [x, _, source]) if source.len() != x.len() => format!(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {x:?} source.shape = {source:?}"
+        ),
         ("index_add", [_, index, source]) => {
             let at = at_dimension(source, attrs)?;
             format!(
                 "index_add_(): Number of indices ({}) should be equal to source.size(dim): ({}), for dim: {at}",
                 index.iter().product::<usize>(),
-                source[at]
+                source.get(at)?
             )
         }
         ("index_fill", [_, _, value]) if !value.is_empty() => {

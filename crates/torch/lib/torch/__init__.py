@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._C import (
-    Tensor, dtype, bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64,
+    Tensor, dtype, bool, uint8, int8, uint16, int16, int32, int64, float16, bfloat16, float32, float64, complex64,
     is_grad_enabled, initial_seed, set_default_dtype, get_default_dtype,
 )
 import _missing
@@ -166,7 +166,7 @@ def _made(value, requires_grad):
     return value.requires_grad_() if requires_grad else value
 
 
-_KINDS = {str(k)[6:]: k for k in (bool, uint8, int8, int16, int32, int64, float16, float32, float64)}
+_KINDS = {str(k)[6:]: k for k in (bool, uint8, int8, uint16, int16, int32, int64, float16, float32, float64)}
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
@@ -416,7 +416,7 @@ def randn_like(input, *, dtype=None, device=None, requires_grad=False, memory_fo
     if (dtype or input.dtype).is_complex:
         return randn(input.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad, generator=generator)
     _place(device)
-    normal = _C.normal if _C.is_contiguous(input) else _C.normal_in_order
+    normal = _C.normal_in_order if _functions.turned(input) else _C.normal
     drawn = _functions.drawn_like(input, lambda shape: normal(shape, 0.0, 1.0, dtype or input.dtype, generator))
     return _made(drawn, requires_grad)
 
@@ -431,7 +431,8 @@ def randint(low=0, high=None, size=None, *, generator=None, dtype=None, device=N
     return _C.randint(size, low, high, dtype, generator)
 
 
-def randint_like(input, low, high=None, *, dtype=None, device=None, requires_grad=False, generator=None, layout=None, pin_memory=False):
+def randint_like(input, low=0, high=None, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None, layout=None,
+                 pin_memory=False):
     _place(device)
     if high is None:
         low, high = 0, low

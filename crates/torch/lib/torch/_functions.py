@@ -285,6 +285,14 @@ def einsum(equation, *operands):
     try:
         return _ops["einsum"](list(operands), equation)
     except RuntimeError as e:
+        terms, _, result = equation.replace(" ", "").partition("->")
+        dtypes = [x.dtype for x in operands]
+        # Where nothing that two of them have is summed, PyTorch multiplies, and that promotes.
+        if len(set(dtypes)) > 1 and not [c for c in terms if c.isalpha() and c not in result and len([t for t in terms.split(",") if c in t]) > 1]:
+            import functools
+            from torch import promote_types
+            dtype = functools.reduce(promote_types, dtypes)
+            return _ops["einsum"]([x.to(dtype) for x in operands], equation)
         raise _einsum_error(equation, operands, e) from None
 
 
@@ -414,11 +422,20 @@ def tied(made, *inputs):
     return made
 
 
+def turned(input):
+    """The order in memory of the dimensions of a tensor like this one, where it is not their own."""
+    if _C.is_contiguous(input):
+        return None
+    order, shape = _C.order(input), input.shape
+    wide = [d for d in order if shape[d] != 1]
+    return order if wide != sorted(wide) else None
+
+
 def drawn_like(input, draw):
     """What `draw` makes of a shape for a tensor, in the order in which PyTorch has the elements of one like it: that of its strides."""
-    if _C.is_contiguous(input):
-        return draw(input.shape)
-    order, shape = _C.order(input), input.shape
+    order, shape = turned(input), input.shape
+    if order is None:
+        return draw(shape)
     return draw([shape[d] for d in order]).permute([order.index(d) for d in range(len(shape))])
 
 

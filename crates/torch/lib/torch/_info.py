@@ -3,7 +3,7 @@
 from torch import _C
 import math
 
-uint8, get_default_dtype = _C.uint8, _C.get_default_dtype
+get_default_dtype = _C.get_default_dtype
 
 
 def _of(name, type):
@@ -51,8 +51,8 @@ class iinfo(_Info):
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         bits = type.itemsize * 8
         self.bits = bits
-        if type == uint8:
-            self.min, self.max = 0, 255
+        if not type.is_signed:
+            self.min, self.max = 0, 2 ** bits - 1
         else:
             self.min, self.max = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
         self.dtype = str(type).replace("torch.", "")

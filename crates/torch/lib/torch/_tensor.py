@@ -299,7 +299,7 @@ for _name, _kind in (
 def type_(self, dtype=None, non_blocking=False):
     names = {
         "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int",
-        "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
+        "int16": "Short", "uint16": "UInt16", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
     }
     if dtype is None:
         return "torch." + names[str(self.dtype)[6:]] + "Tensor"

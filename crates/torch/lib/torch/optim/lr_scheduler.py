@@ -107,6 +107,12 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
+    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
+        for f in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
+            if not callable(f):
+                raise TypeError(f"lr_lambda should be a function, but got {type(f).__name__}")
+        super().__init__(optimizer, lr_lambda, last_epoch)
+
     def get_lr(self):
         if self.last_epoch > 0:
             return [lr * f(self.last_epoch) for f, lr in zip(self.lr_lambdas, self._rates())]
@@ -143,6 +149,8 @@ class MultiStepLR(LRScheduler):
 
 class ConstantLR(LRScheduler):
     def __init__(self, optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1):
+        if not 0 <= factor <= 1:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
@@ -159,6 +167,10 @@ class ConstantLR(LRScheduler):
 
 class LinearLR(LRScheduler):
     def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
+        if not 0 < start_factor <= 1:
+            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+        if not 0 <= end_factor <= 1:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
@@ -230,6 +242,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        if not isinstance(eta_min, (float, int)):
+            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
         self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = T_0, T_0, T_mult, eta_min, last_epoch
         super().__init__(optimizer, last_epoch)
 
@@ -343,12 +357,17 @@ class CyclicLR(LRScheduler):
             raise ValueError("mode is invalid and scale_fn is None")
         groups = optimizer.param_groups
 
-        def each(value):
-            return list(value) if isinstance(value, (list, tuple)) else [value] * len(groups)
-        low = each(base_lr)
+        def each(value, name):
+            if not isinstance(value, (list, tuple)):
+                return [value] * len(groups)
+            if len(value) != len(groups):
+                raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, param_groups "
+                                 f"has {len(groups)}.")
+            return list(value)
+        low = each(base_lr, "base_lr")
         for group, lr in zip(groups, low):
             group["lr"] = lr
-        self.max_lrs = each(max_lr)
+        self.max_lrs = each(max_lr, "max_lr")
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up) + float(down)
         self.step_ratio = float(step_size_up) / self.total_size
@@ -360,7 +379,7 @@ class CyclicLR(LRScheduler):
             if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
                 raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
             self.use_beta1 = "betas" in optimizer.defaults
-            self.base_momentums, self.max_momentums = each(base_momentum), each(max_momentum)
+            self.base_momentums, self.max_momentums = each(base_momentum, "base_momentum"), each(max_momentum, "max_momentum")
             self._set_momentum(groups, self.max_momentums)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = low
@@ -401,10 +420,20 @@ class CyclicLR(LRScheduler):
         return [low + (high - low) * share for low, high in zip(self.base_lrs, self.max_lrs)]
 
 
+def _of_one_optimizer(what, schedulers, optimizer):
+    for i, s in enumerate(schedulers):
+        if s.optimizer is not optimizer:
+            raise ValueError(f"{what} expects all schedulers to belong to the same optimizer, but got scheduler {type(s).__name__} at index {i} "
+                             f"has {s.optimizer}, which is different from {type(optimizer).__name__}.")
+
+
 class ChainedScheduler(LRScheduler):
     def __init__(self, schedulers, optimizer=None):
         self._schedulers = list(schedulers)
+        if not self._schedulers:
+            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
         self.optimizer = optimizer or self._schedulers[0].optimizer
+        _of_one_optimizer("ChainedScheduler", self._schedulers, self.optimizer)
         self._last_lr = self._rates()
 
     def step(self):
@@ -415,6 +444,12 @@ class ChainedScheduler(LRScheduler):
 
 class SequentialLR(LRScheduler):
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
+        if not schedulers:
+            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
+        _of_one_optimizer("SequentialLR", schedulers, optimizer)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError("Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone points, "
+                             f"but got number of schedulers {len(schedulers)} and the number of milestones to be equal to {len(milestones)}")
         self.optimizer, self._schedulers, self._milestones = optimizer, schedulers, milestones
         self.last_epoch = last_epoch + 1
         for group in optimizer.param_groups:
@@ -450,7 +485,10 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         self.optimizer, self.mode, self.factor, self.patience, self.threshold = optimizer, mode, factor, patience, threshold
         self.threshold_mode, self.cooldown, self.eps = threshold_mode, cooldown, eps
-        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
+        count = len(optimizer.param_groups)
+        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * count
+        if len(self.min_lrs) != count:
+            raise ValueError(f"expected {count} min_lrs, got {len(self.min_lrs)}")
         self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
         self.default_min_lr = min_lr
         self.num_bad_epochs = self.cooldown_counter = 0
