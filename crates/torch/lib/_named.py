@@ -5,6 +5,7 @@ _HINTS = {
     "torch.nested": "pad the sequences, torch.nn.utils.rnn.pad_sequence does, and pass a mask",
     "torch.distributed": "DistributedDataParallel and the functions of torch.distributed are there",
     "PIL": "torchvision.transforms has blurs, colours and shears of tensors", "torchvision.datasets": "ImageFolder reads images in folders",
+    "matplotlib": "matplotlib.pyplot makes figures and axes, by subplots",
     "scipy.ndimage": "torch.nn.functional has interpolate and conv2d",
 }
 

@@ -15,3 +15,10 @@ def import_module(name, package=None):
 
 def reload(module):
     return module
+
+
+def __getattr__(name):
+    # CPython has imported these before a script's first line, or `import torch` has.
+    if name in ("metadata", "resources", "util"):
+        return import_module("importlib." + name)
+    raise AttributeError(f"module 'importlib' has no attribute '{name}'")

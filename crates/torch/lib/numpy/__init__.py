@@ -56,6 +56,15 @@ class dtype:
         made = array(value, self)
         return made[()] if made.ndim == 0 else made
 
+    # An element type stands where NumPy has a class: in a union too.
+    def __or__(self, other):
+        from typing import Union
+        return Union[self, other]
+
+    def __ror__(self, other):
+        from typing import Union
+        return Union[other, self]
+
     def __reduce__(self):
         return dtype, (self.name,)
 

@@ -20,4 +20,9 @@ def lfilter(b, a, x, axis=-1):
     return np.moveaxis(out, 0, axis) if x.ndim > 1 else out
 
 
+def get_window(window, Nx, fftbins=True):
+    from scipy.signal.windows import get_window
+    return get_window(window, Nx, fftbins)
+
+
 __getattr__ = _missing.names("scipy.signal", globals())

@@ -1,0 +1,1 @@
+"""Scripts have no network: the names of `http.client` are there, for packages that import them at their heads."""
