@@ -88,3 +88,33 @@ print(isinstance(np.float32(3), float | np.floating | np.bool_), isinstance(3, n
 # Copies of what there is one of.
 kept = copy.deepcopy({"dtype": torch.float16, "f": functools.partial(torch.nn.functional.softmax, dim=-1, dtype=torch.float32)})
 print(kept["dtype"] is torch.float16, kept["f"](torch.zeros(2)))
+
+# Classes of the library that take parameters, and types that hold them.
+import collections
+import contextlib
+import queue
+import re
+counts = collections.defaultdict[str, list[int]](list)
+counts["a"].append(1)
+print(counts, collections.deque[int]([1, 2], maxlen=3), collections.deque[int], functools.partial[int], re.Pattern[str], queue.Queue[int])
+class Quiet(contextlib.AbstractContextManager["Quiet"]):
+    def __exit__(self, *exception):
+        return True
+class Last(collections.deque[int]):
+    pass
+with Quiet():
+    raise ValueError
+print(Last([1]), Last.__mro__[1].__name__, issubclass(Quiet, contextlib.AbstractContextManager))
+class Own:
+    pass
+pair, lists = tuple[Own, Own], tuple[typing.List[Own], typing.List[Own]]
+print(pair == lists, lists == tuple[typing.List[Own], typing.List[Own]], hash(lists) == hash(tuple[typing.List[Own], typing.List[Own]]))
+print(typing.Union[pair, lists], typing.Union[np.bool_, bool] is not bool)
+class Strict:
+    def __new__(cls, *args):
+        return super().__new__(cls, *args)
+for make in (lambda: Own[int], lambda: Strict(1)):
+    try:
+        make()
+    except TypeError as e:
+        print(e)

@@ -18,6 +18,22 @@ class AbstractContextManager(ABC):
         return NotImplemented
 
 
+class AbstractAsyncContextManager(ABC):
+    def __class_getitem__(cls, item):
+        return cls
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, exc_type, exc_value, traceback):
+        return None
+
+
+def asynccontextmanager(func):
+    """The function itself, which says when it is called that nothing waits here."""
+    return func
+
+
 class ContextDecorator:
     def _recreate_cm(self):
         return self

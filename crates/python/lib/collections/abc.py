@@ -403,3 +403,25 @@ MutableMapping.register(dict)
 KeysView.register(type({}.keys()))
 ItemsView.register(type({}.items()))
 ValuesView.register(type({}.values()))
+
+
+# Of what waits there is nothing here; classes may say that they do.
+
+class Awaitable(_OneMethod):
+    _methods = ("__await__",)
+
+
+class Coroutine(Awaitable):
+    _methods = ("__await__", "send", "throw", "close")
+
+
+class AsyncIterable(_OneMethod):
+    _methods = ("__aiter__",)
+
+
+class AsyncIterator(AsyncIterable):
+    _methods = ("__anext__", "__aiter__")
+
+
+class AsyncGenerator(AsyncIterator):
+    _methods = ("__aiter__", "__anext__", "asend", "athrow", "aclose")

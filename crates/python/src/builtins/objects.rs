@@ -21,6 +21,13 @@ fn class_arg(args: &mut Args) -> Result<Rc<Class>, Exc> {
 const OBJECT: &[Def] = &[
     Def::new("__new__", |vm, args| {
         let class = class_arg(args)?;
+        // What a class's own `__new__` hands on is one too many.
+        if (!args.values.is_empty() || !args.keywords.is_empty())
+            && matches!(class.lookup(&vm.names.new), Some(Value::Function(_) | Value::Other(_)))
+            && !matches!(class.lookup(&vm.names.new), Some(Value::Other(other)) if matches!(&*other, Other::StaticMethod(Value::Native(_))))
+        {
+            return Err(Exc::ty("object.__new__() takes exactly one argument (the type to instantiate)"));
+        }
         vm.make_instance(&class)
     })
     .fixed(),

@@ -26,6 +26,10 @@ def _hash(value):
         return hash(_plain(value))
     if isinstance(value, frozenset):
         return hash(_plain(value))
+    if type(value).__name__ == 'GenericAlias':
+        return hash(value.__origin__) ^ hash(value.__args__)
+    if type(value).__name__ == 'UnionType':
+        return hash(frozenset(value.__args__))
     method = _lookup(value, '__hash__')
     if method is None:
         return hash(value)
@@ -261,6 +265,12 @@ def _compare(op, a, b):
     if type(a).__name__ in ('dict_keys', 'dict_items') or type(b).__name__ in ('dict_keys', 'dict_items'):
         a, b = set(a), set(b)
     if op == '==' or op == '!=':
+        if type(a).__name__ in ('GenericAlias', 'UnionType') and type(a) is type(b):
+            if type(a).__name__ == 'UnionType':
+                same = set(a.__args__) == set(b.__args__)
+            else:
+                same = a.__origin__ is b.__origin__ and a.__args__ == b.__args__
+            return same == (op == '==')
         if isinstance(a, dict) and isinstance(b, dict):
             same = len(a) == len(b)
             if same:

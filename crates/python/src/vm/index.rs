@@ -1,7 +1,7 @@
 //! Items: indexing, slices, deletion.
 
 use super::{Vm, compare};
-use crate::objects::{Dict, Exc, Kind, Octets, Other, Slice, Value};
+use crate::objects::{Class, Dict, Exc, Kind, Octets, Other, Slice, Value};
 use crate::order::InOrder;
 use num_traits::Signed;
 use std::rc::Rc;
@@ -21,6 +21,26 @@ impl Picked {
         (0..self.count as i64).map(move |i| (start + i * step) as usize)
     }
 }
+
+/// The library's classes that take parameters, by their modules.
+const GENERIC: &[(&str, &str)] = &[
+    ("array", "array"),
+    ("collections", "ChainMap Counter OrderedDict UserDict UserList defaultdict deque"),
+    ("concurrent.futures", "Future"),
+    ("contextlib", "AbstractContextManager"),
+    ("contextvars", "ContextVar Token"),
+    ("dataclasses", "Field"),
+    ("difflib", "SequenceMatcher"),
+    ("functools", "cached_property partial partialmethod"),
+    ("itertools", "chain"),
+    ("logging", "LoggerAdapter StreamHandler"),
+    ("os", "DirEntry"),
+    ("queue", "Queue"),
+    ("re", "Match Pattern"),
+    ("tempfile", "TemporaryDirectory"),
+    ("types", "MappingProxyType"),
+    ("weakref", "WeakKeyDictionary WeakSet WeakValueDictionary ref"),
+];
 
 impl Vm {
     /// An integer that indexes: of an instance by what it wraps; `__index__` in Python is [`Exc::slow`].
@@ -165,13 +185,24 @@ impl Vm {
                     };
                     return Err(Exc::call(function, vec![object.clone(), key.clone()]));
                 }
-                if !class.mutable {
+                if !class.mutable || self.is_generic(class) {
                     return Ok(Value::Other(Rc::new(Other::Alias { origin: object.clone(), args: as_tuple(key) })));
                 }
                 Err(Exc::ty(format!("type '{}' is not subscriptable", class.name().as_str())))
             }
             _ => Err(Exc::ty(format!("'{}' object is not subscriptable", self.type_name(object)))),
         }
+    }
+
+    /// Whether a class is one of the library's that take parameters (`deque[int]`), or inherits from one.
+    fn is_generic(&self, class: &Rc<Class>) -> bool {
+        let named = |class: &Rc<Class>| {
+            let module = class.attrs.get_str(&self.names.module);
+            let Some(module) = module.as_ref().and_then(|m| m.as_str()) else { return false };
+            let name = class.name();
+            GENERIC.iter().any(|(of, names)| *of == module && names.split(' ').any(|n| n == name.as_str()))
+        };
+        named(class) || class.mro.borrow().iter().any(named)
     }
 
     fn position(&self, key: &Value, len: usize, kind: &str) -> Result<usize, Exc> {
