@@ -57,3 +57,5 @@ for make in (lambda: SequentialLR(o, [ConstantLR(o), ConstantLR(p)], [1]), lambd
         make()
     except ValueError as e:
         print(str(e).split("(")[0], str(e).rsplit(",", 1)[1])
+
+print(torch.uint32, torch.uint64.itemsize, torch.uint32 == torch.uint64, isinstance(torch.uint64, torch.dtype), torch.iinfo(torch.uint32).max)

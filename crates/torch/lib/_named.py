@@ -3,6 +3,7 @@
 _HINTS = {
     "torch.onnx": "graphs are not exported; torch.save keeps a model", "torch.export": "graphs are not exported; torch.save keeps a model",
     "torch.nested": "pad the sequences, torch.nn.utils.rnn.pad_sequence does, and pass a mask",
+    "torch.utils.dlpack": "memory is not shared with other libraries; numpy() and from_numpy copy",
     "torch.distributed": "DistributedDataParallel and the functions of torch.distributed are there",
     "PIL": "torchvision.transforms has blurs, colours and shears of tensors", "torchvision.datasets": "ImageFolder reads images in folders",
     "matplotlib": "matplotlib.pyplot makes figures and axes, by subplots",

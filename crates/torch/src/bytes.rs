@@ -56,6 +56,8 @@ pub(crate) fn encode(values: &[f64], kind: Kind) -> Vec<u8> {
             Kind::UInt16 => out.extend((*v as i64 as u16).to_le_bytes()),
             Kind::Int16 => out.extend((*v as i64 as i16).to_le_bytes()),
             Kind::Int32 => out.extend((*v as i64 as i32).to_le_bytes()),
+            Kind::UInt32 => out.extend((*v as u32).to_le_bytes()),
+            Kind::UInt64 => out.extend((*v as u64).to_le_bytes()),
             Kind::Int64 => out.extend((*v as i64).to_le_bytes()),
             Kind::Float16 => out.extend(f16::from_f64(*v).to_le_bytes()),
             Kind::BFloat16 => out.extend(bf16::from_f64(*v).to_le_bytes()),

@@ -28,6 +28,10 @@ pub(crate) fn opt_kind(value: &Value, what: &str) -> Result<Option<Kind>, Exc> {
     match value {
         Value::Unbound | Value::None => Ok(None),
         value => match kind_of(value) {
+            Some(kind @ (Kind::UInt32 | Kind::UInt64)) => Err(Exc::new(
+                aludel_python::objects::Kind::NotImplementedError,
+                format!("{what}(): integers have a sign and 32 bits here, no tensor is of torch.{}; use torch.int64", kind.name()),
+            )),
             Some(kind) => Ok(Some(kind)),
             None => Err(Exc::ty(format!("{what}(): argument 'dtype' must be torch.dtype, not {}", type_text(value)))),
         },

@@ -18,6 +18,9 @@ pub enum Kind {
     UInt16,
     Int16,
     Int32,
+    /// Names alone: no tensor has these, as integers of a device have a sign and 32 bits.
+    UInt32,
+    UInt64,
     Int64,
     Float16,
     BFloat16,
@@ -29,13 +32,15 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Bool,
         Kind::UInt8,
         Kind::Int8,
         Kind::UInt16,
         Kind::Int16,
         Kind::Int32,
+        Kind::UInt32,
+        Kind::UInt64,
         Kind::Int64,
         Kind::Float16,
         Kind::BFloat16,
@@ -53,6 +58,8 @@ impl Kind {
             Kind::UInt16 => "uint16",
             Kind::Int16 => "int16",
             Kind::Int32 => "int32",
+            Kind::UInt32 => "uint32",
+            Kind::UInt64 => "uint64",
             Kind::Int64 => "int64",
             Kind::Float16 => "float16",
             Kind::BFloat16 => "bfloat16",
@@ -71,6 +78,8 @@ impl Kind {
             Kind::UInt16 => "UInt16",
             Kind::Int16 => "Short",
             Kind::Int32 => "Int",
+            Kind::UInt32 => "UInt32",
+            Kind::UInt64 => "UInt64",
             Kind::Int64 => "Long",
             Kind::Float16 => "Half",
             Kind::BFloat16 => "BFloat16",
@@ -89,6 +98,8 @@ impl Kind {
             Kind::UInt16 => "unsigned short",
             Kind::Int16 => "short int",
             Kind::Int32 => "int",
+            Kind::UInt32 => "unsigned int",
+            Kind::UInt64 => "unsigned long",
             Kind::Int64 => "long int",
             Kind::Float16 => "c10::Half",
             Kind::BFloat16 => "c10::BFloat16",
@@ -102,7 +113,7 @@ impl Kind {
     pub fn dtype(self) -> DType {
         match self {
             Kind::Bool => DType::Bool,
-            Kind::UInt8 | Kind::Int8 | Kind::UInt16 | Kind::Int16 | Kind::Int32 | Kind::Int64 => DType::I32,
+            Kind::UInt8 | Kind::Int8 | Kind::UInt16 | Kind::Int16 | Kind::Int32 | Kind::UInt32 | Kind::UInt64 | Kind::Int64 => DType::I32,
             Kind::Float16 => DType::F16,
             Kind::BFloat16 => DType::BF16,
             Kind::Float32 | Kind::Float64 | Kind::Complex64 => DType::F32,
@@ -125,8 +136,8 @@ impl Kind {
         match self {
             Kind::Bool | Kind::UInt8 | Kind::Int8 => 1,
             Kind::UInt16 | Kind::Int16 | Kind::Float16 | Kind::BFloat16 => 2,
-            Kind::Int32 | Kind::Float32 => 4,
-            Kind::Int64 | Kind::Float64 | Kind::Complex64 => 8,
+            Kind::Int32 | Kind::UInt32 | Kind::Float32 => 4,
+            Kind::UInt64 | Kind::Int64 | Kind::Float64 | Kind::Complex64 => 8,
         }
     }
 

@@ -199,7 +199,7 @@ fn dtype_float(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn dtype_signed(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    Ok(Value::bool(!matches!(dtype_of(args)?, Kind::Bool | Kind::UInt8 | Kind::UInt16)))
+    Ok(Value::bool(!matches!(dtype_of(args)?, Kind::Bool | Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64)))
 }
 
 fn dtype_bytes(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

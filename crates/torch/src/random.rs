@@ -275,7 +275,7 @@ fn random(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [size, dtype, given] = args.bind("random_", &["size", "dtype", "generator"], 2)?;
     let kind = convert::opt_kind(&dtype, "random_")?.unwrap_or(Kind::Float32);
     let numbers: u64 = match kind {
-        Kind::Int64 => {
+        Kind::UInt32 | Kind::UInt64 | Kind::Int64 => {
             let text = "random_() of int64 draws 63 bits, and integers have 32 here; draw torch.randint(2**31 - 1, shape)";
             return Err(Exc::new(ExcKind::NotImplementedError, text));
         }

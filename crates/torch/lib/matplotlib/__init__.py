@@ -11,3 +11,10 @@ class _Settings(dict):
 
 
 rcParams = _Settings()
+
+
+def __getattr__(name):
+    import importlib
+    if name in ("axes", "colors", "figure", "pyplot", "ticker"):
+        return importlib.import_module("matplotlib." + name)
+    raise AttributeError(f"module 'matplotlib' has no attribute '{name}'")

@@ -1,5 +1,6 @@
 """matplotlib.pyplot: the functions that scripts call, on the present figure."""
 
+import contextlib
 import _missing
 from matplotlib import rcParams
 from matplotlib._figure import Axes, Figure
@@ -13,6 +14,11 @@ class _Style:
     @staticmethod
     def use(style):
         pass
+
+    @staticmethod
+    @contextlib.contextmanager
+    def context(style, after_reset=False):
+        yield
 
 
 style = _Style()

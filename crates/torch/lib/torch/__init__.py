@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._C import (
-    Tensor, dtype, bool, uint8, int8, uint16, int16, int32, int64, float16, bfloat16, float32, float64, complex64,
+    Tensor, dtype, bool, uint8, int8, uint16, int16, int32, uint32, uint64, int64, float16, bfloat16, float32, float64, complex64,
     is_grad_enabled, initial_seed, set_default_dtype, get_default_dtype,
 )
 import _missing

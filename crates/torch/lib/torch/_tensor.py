@@ -615,6 +615,8 @@ def _make_subclass(cls, data, require_grad=False):
 
 _C.DisableTorchFunctionSubclass = _C.DisableTorchFunction = _Off
 _C._disabled_torch_function_impl = lambda func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
+# Nobody counts what is called.
+_C._log_api_usage_once = lambda event: None
 Tensor.as_subclass = lambda self, cls: _C.as_subclass(self.view(self.shape) if self.requires_grad else self.detach(), cls)
 Tensor._make_subclass = staticmethod(_make_subclass)
 Tensor.__torch_function__, Tensor.__init_subclass__ = classmethod(_computed), classmethod(_overriding)
