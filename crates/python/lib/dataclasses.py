@@ -92,6 +92,9 @@ def _collect(cls, kw_only):
             kw_only = True
             continue
         default = cls.__dict__.get(name, MISSING)
+        if hasattr(type(default), "__get__") and hasattr(type(default), "__set__"):
+            # What a descriptor gives for the class is the default, where it gives anything.
+            default = getattr(cls, name, MISSING)
         f = default if isinstance(default, Field) else Field(default, MISSING, True, True, None, True, None, MISSING)
         f.name, f.type, f._kind = name, annotation, _KINDS[kind]
         if f.kw_only is MISSING:

@@ -126,7 +126,8 @@ class EnumType(type):
         enum_class._value2member_map_ = {}
         data_type = None
         for base in enum_class.__mro__:
-            if base in (int, str, float, bytes, tuple, complex):
+            # `_tp_name` has what is a type in C elsewhere: dates, decimal numbers.
+            if base in (int, str, float, bytes, tuple, complex) or "_tp_name" in base.__dict__:
                 data_type = base
                 break
         enum_class._member_type_ = data_type or object

@@ -4,6 +4,9 @@ from fnmatch import fnmatchcase as _match
 
 
 class PurePath:
+    def __new__(cls, *args):
+        return object.__new__(PurePosixPath if cls is PurePath else cls)
+
     def __init__(self, *args):
         parts = []
         for a in args:
@@ -26,6 +29,12 @@ class PurePath:
 
     def __str__(self):
         return self._root + "/".join(self._tail) or "."
+
+    def __bytes__(self):
+        return os.fsencode(self)
+
+    def is_reserved(self):
+        return False
 
     def __fspath__(self):
         return str(self)
@@ -177,6 +186,9 @@ class Path(PurePath):
 
     def stat(self):
         return os.stat(self)
+
+    def lstat(self):
+        return os.lstat(self)
 
     def exists(self):
         return os.path.exists(self)

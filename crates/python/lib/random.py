@@ -13,8 +13,12 @@ class Random:
 
     def __init__(self, x=None):
         self._twister = _Twister()
-        self.random = self._twister.random
-        self.getrandbits = self._twister.getrandbits
+        # The twister's own methods, which cost least, where no subclass has others.
+        own = [name for name in ("random", "getrandbits") if getattr(type(self), name) is getattr(Random, name)]
+        for name in own:
+            setattr(self, name, getattr(self._twister, name))
+        if len(own) < 2:
+            self._randbelow = self._below_by_bits if "getrandbits" not in own else self._below_by_random
         self.gauss_next = None
         self.seed(x)
 
@@ -34,9 +38,25 @@ class Random:
             raise ValueError(f"state with version {version} passed to Random.setstate() of version {self.VERSION}")
         self._twister.setstate(internal)
 
+    def random(self):
+        return self._twister.random()
+
+    def getrandbits(self, k):
+        return self._twister.getrandbits(k)
+
+    def _below_by_random(self, n):
+        whole = 1 << 53
+        if n >= whole:
+            return _floor(self.random() * n)
+        limit = (whole - whole % n) / whole
+        while (r := self.random()) >= limit:
+            pass
+        return _floor(r * whole) % n
+
     def _randbelow(self, n):
-        if 0 < n < 1 << 62:
-            return self._twister.below(n)
+        return self._twister.below(n) if 0 < n < 1 << 62 else self._below_by_bits(n)
+
+    def _below_by_bits(self, n):
         k = n.bit_length()
         getrandbits = self.getrandbits
         r = getrandbits(k)

@@ -120,6 +120,21 @@ def median_high(data):
     return values[len(values) // 2]
 
 
+def median_grouped(data, interval=1.0):
+    from bisect import bisect_left, bisect_right
+    data = sorted(data)
+    if not data:
+        raise StatisticsError("no median for empty data")
+    x = data[len(data) // 2]
+    low = bisect_left(data, x)
+    count = bisect_right(data, x, low) - low
+    try:
+        x, interval = float(x), float(interval)
+    except ValueError:
+        raise TypeError("Value cannot be converted to a float") from None
+    return x - interval / 2.0 + interval * (len(data) / 2 - low) / count
+
+
 def mode(data):
     counts = _Counter(iter(data)).most_common(1)
     if not counts:
@@ -275,6 +290,16 @@ class NormalDist:
     @classmethod
     def from_samples(cls, data):
         return cls(mean(data), stdev(data))
+
+    def samples(self, n, *, seed=None):
+        import random
+        gauss = (random if seed is None else random.Random(seed)).gauss
+        return [gauss(self.mean, self.stdev) for _ in range(n)]
+
+    def zscore(self, x):
+        if not self.stdev:
+            raise StatisticsError("zscore() not defined when sigma is zero")
+        return (x - self.mean) / self.stdev
 
     median = mode = property(lambda self: self.mean)
     variance = property(lambda self: self.stdev ** 2)

@@ -466,6 +466,13 @@ def final(f):
 override = no_type_check = final
 
 
+def dataclass_transform(**kwargs):
+    def transformed(cls_or_fn):
+        cls_or_fn.__dataclass_transform__ = kwargs
+        return cls_or_fn
+    return transformed
+
+
 def assert_type(val, typ):
     return val
 

@@ -67,8 +67,20 @@ class LogRecord:
         return f'<LogRecord: {self.name}, {self.levelno}, {self.pathname}, {self.lineno}, "{self.msg}">'
 
 
+_factory = LogRecord
+
+
+def setLogRecordFactory(factory):
+    global _factory
+    _factory = factory
+
+
+def getLogRecordFactory():
+    return _factory
+
+
 def makeLogRecord(dict):
-    record = LogRecord(None, NOTSET, "", 0, "", (), None)
+    record = _factory(None, NOTSET, "", 0, "", (), None)
     record.__dict__.update(dict)
     return record
 
@@ -326,7 +338,7 @@ class Logger(Filterer):
                 exc_info = (type(exc_info), exc_info, exc_info.__traceback__)
             elif not isinstance(exc_info, tuple):
                 exc_info = sys.exc_info()
-        record = LogRecord(self.name, level, pathname, lineno, msg, args, exc_info or None, func)
+        record = _factory(self.name, level, pathname, lineno, msg, args, exc_info or None, func)
         for key, value in (extra or {}).items():
             if key in ("message", "asctime") or key in record.__dict__:
                 raise KeyError(f"Attempt to overwrite {key!r} in LogRecord")

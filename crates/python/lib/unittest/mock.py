@@ -466,7 +466,7 @@ class _Patch:
         own = getattr(target, "__dict__", {})
         self.local = self.attribute in own
         original = own[self.attribute] if self.local else getattr(target, self.attribute, DEFAULT)
-        if original is DEFAULT and not self.create and not (self.attribute in dir(__builtins__) if inspect.ismodule(target) else False):
+        if original is DEFAULT and not self.create and not (self.attribute in dir(importlib.import_module('builtins')) if inspect.ismodule(target) else False):
             raise AttributeError(f"{target!r} does not have the attribute {self.attribute!r}")
         self.original = original
         new = self.new

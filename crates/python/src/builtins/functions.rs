@@ -142,7 +142,7 @@ pub(super) const FUNCTIONS: &[Def] = &[
 fn locals(vm: &mut Vm) -> Value {
     let Some(frame) = vm.frames.iter().rev().find(|frame| !frame.function.code.source.internal) else { return Value::None };
     if let Some(names) = frame.names() {
-        return Value::Dict(names.clone());
+        return frame.prepared().cloned().unwrap_or_else(|| Value::Dict(names.clone()));
     }
     if frame.function.code.name.as_str() == "<module>" {
         return Value::Dict(frame.function.globals.clone());

@@ -464,6 +464,12 @@ const SUPER: &[Def] = &[Def::new("__new__", |vm, args| {
     if args.values.is_empty() {
         return Err(Exc::new(Kind::RuntimeError, "super(): no arguments"));
     }
+    if args.values.len() == 1 {
+        // Bound to nothing it has what every object has: `super(C).__init__()` does nothing.
+        let [class] = args.exactly::<1>("super")?;
+        let Value::Class(class) = class else { return Err(Exc::ty("super() argument 1 must be a type")) };
+        return Ok(Value::Other(Rc::new(Other::Super { class, object: Value::None, kind: vm.types.super_.clone() })));
+    }
     let [class, object] = args.exactly::<2>("super")?;
     let Value::Class(class) = class else { return Err(Exc::ty("super() argument 1 must be a type")) };
     let kind = match &object {

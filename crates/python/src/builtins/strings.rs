@@ -31,8 +31,8 @@ pub(crate) fn percent(vm: &mut Vm, template: &Value, values: &Value) -> Result<V
         Value::Dict(_) => (vec![values.clone()], Some(values.clone())),
         Value::Instance(instance) => match instance.base_value() {
             Some(Value::Tuple(items)) => (items.to_vec(), None),
-            Some(Value::Dict(_)) => (vec![values.clone()], Some(values.plain().clone())),
-            _ => (vec![values.clone()], None),
+            Some(Value::Str(_)) => (vec![values.clone()], None),
+            _ => (vec![values.clone()], vm.special(values, &vm.names.getitem.clone()).map(|_| values.clone())),
         },
         other => (vec![other.clone()], None),
     };
@@ -61,6 +61,10 @@ pub(crate) fn percent(vm: &mut Vm, template: &Value, values: &Value) -> Result<V
 fn argument(vm: &mut Vm, conversion: &mut Conversion, values: &mut Values) -> Result<Value, Exc> {
     if let Some(key) = &conversion.key {
         let Some(mapping) = values.mapping.clone() else { return Err(Exc::ty("format requires a mapping")) };
+        if let Value::Instance(_) = mapping {
+            // Its class may say what its items are, and what stands for missing ones.
+            return Err(Exc::slow());
+        }
         return vm.builtin_item(&mapping, &Value::str(key.as_str()));
     }
     if conversion.width == Amount::Taken {

@@ -144,7 +144,11 @@ impl<'a> Unit<'a> {
             self.push_const(Value::str(text));
             return Ok(());
         }
-        self.expr(annotation)
+        match annotation {
+            // `*args: *Ts`: what the star unpacks stands for itself.
+            Expr::Starred(node) => self.expr(&node.value),
+            _ => self.expr(annotation),
+        }
     }
 
     fn parameter_slots(&mut self, scope: usize, parameters: &'a ast::Parameters) {

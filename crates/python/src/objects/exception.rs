@@ -106,7 +106,7 @@ pub struct Call {
     /// Continues where the call raised an exception of this class instead.
     pub catch: Option<(Kind, Then)>,
     /// The namespace in which a class's body runs.
-    pub names: Option<Rc<super::Dict>>,
+    pub names: Option<Value>,
 }
 
 impl Exc {

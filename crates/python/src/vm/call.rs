@@ -215,7 +215,7 @@ impl Vm {
     }
 
     /// Pushes the frame of a function in Python.
-    pub(crate) fn push_function(&mut self, function: &Rc<Function>, args: Args, names: Option<Rc<Dict>>) -> Result<(), Exc> {
+    pub(crate) fn push_function(&mut self, function: &Rc<Function>, args: Args, names: Option<Value>) -> Result<(), Exc> {
         self.enter()?;
         let floor = self.stack.len();
         let code = function.code.clone();
@@ -227,10 +227,13 @@ impl Vm {
             return Err(exc);
         }
         self.open_frame(function.clone(), floor, floor, After::Push);
-        if names.is_some()
+        if let Some(names) = names
+            && let Value::Dict(plain) = names.plain().clone()
             && let Some(frame) = self.frames.last_mut()
         {
-            frame.extra.get_or_insert_default().names = names;
+            let extra = frame.extra.get_or_insert_default();
+            extra.names = Some(plain);
+            extra.prepared = Some(names).filter(|names| matches!(names, Value::Instance(_)));
         }
         Ok(())
     }

@@ -88,16 +88,16 @@ impl Vm {
             let prepare = self.bind_now(prepare, &Value::Class(meta.clone()), meta);
             let args = Args { values: [name.clone(), Value::tuple(resolved.clone())].into_iter().collect(), keywords: keywords.clone() };
             let meta = Some(Value::Class(meta.clone()));
-            return Err(Exc::call_args(prepare, args).and_then(move |vm, names| match names.plain() {
+            return Err(Exc::call_args(prepare, args).and_then(move |vm, given| match given.plain() {
                 Value::Dict(names) => {
                     keep_bases(names);
-                    vm.run_body(body, name, resolved, meta, keywords, names.clone())
+                    vm.run_body(body, name, resolved, meta, keywords, given.clone())
                 }
-                _ => Err(Exc::ty(format!("__prepare__() must return a mapping, not {}", vm.type_name(&names)))),
+                _ => Err(Exc::ty(format!("__prepare__() must return a mapping, not {}", vm.type_name(&given)))),
             }));
         }
         keep_bases(&names);
-        self.run_body(body, name, resolved, meta, keywords, names)
+        self.run_body(body, name, resolved, meta, keywords, Value::Dict(names))
     }
 
     /// The metaclass that is below those of all bases.
@@ -130,7 +130,7 @@ impl Vm {
         bases: Vec<Value>,
         meta: Option<Value>,
         keywords: Vec<(Rc<Str>, Value)>,
-        names: Rc<Dict>,
+        names: Value,
     ) -> Result<Value, Exc> {
         let namespace = names.clone();
         let mut call = Exc::call_then(body, vec![], move |vm, cell| {
@@ -162,14 +162,15 @@ impl Vm {
         bases: Vec<Value>,
         meta: Option<Value>,
         keywords: Vec<(Rc<Str>, Value)>,
-        names: Rc<Dict>,
+        names: Value,
     ) -> Result<(Value, Hooks), Exc> {
         if let Some(meta) = meta {
-            let mut args = Args::from(vec![name, Value::tuple(bases), Value::Dict(names)]);
+            let mut args = Args::from(vec![name, Value::tuple(bases), names]);
             args.keywords = keywords;
             return Err(Exc::call_args(meta, args));
         }
-        let class = self.new_class(name.as_str().unwrap_or_default(), &bases, &names, None)?;
+        let Value::Dict(names) = names.plain() else { return Err(Exc::ty("a class's names are a dictionary")) };
+        let class = self.new_class(name.as_str().unwrap_or_default(), &bases, names, None)?;
         Ok((Value::Class(class.clone()), Box::new(move |vm, value| vm.class_hooks(&class, keywords, value))))
     }
 

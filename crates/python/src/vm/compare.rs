@@ -183,6 +183,21 @@ pub fn equal(a: &Value, b: &Value, depth: usize) -> Result<bool, Unknown> {
 fn others_equal(a: &Other, b: &Other, depth: usize) -> Result<bool, Unknown> {
     Ok(match (a, b) {
         (Other::Complex(a, b), Other::Complex(c, d)) => a == c && b == d,
+        (Other::Alias { origin: Value::Str(_), args: Value::Tuple(a) }, Other::Alias { origin: Value::Str(_), args: Value::Tuple(b) }) => {
+            // The order of a union's types is nothing.
+            for (some, all) in [(a, b), (b, a)] {
+                for part in some.iter() {
+                    let mut found = false;
+                    for other in all.iter() {
+                        found = found || equal(part, other, depth + 1)?;
+                    }
+                    if !found {
+                        return Ok(false);
+                    }
+                }
+            }
+            true
+        }
         (Other::Alias { origin: a, args: b }, Other::Alias { origin: c, args: d }) => a.is(c) && equal(b, d, depth + 1)?,
         (Other::View(ViewKind::Keys, a), Other::View(ViewKind::Keys, b)) => {
             let (a, b) = (a.borrow(), b.borrow());
@@ -393,6 +408,13 @@ fn hash_at(value: &Value, depth: usize) -> Result<u64, Exc> {
         Value::Slice(_) => return Err(unhashable("slice")),
         Value::Method(method) => hash_at(&method.function, depth + 1)? ^ (method.object.address() as u64 >> 4),
         Value::Other(other) => match &**other {
+            Other::Alias { origin: Value::Str(_), args: Value::Tuple(parts) } => {
+                let mut hash = 0;
+                for part in parts.iter() {
+                    hash ^= hash_at(part, depth + 1)?;
+                }
+                hash
+            }
             Other::Alias { origin, args } => hash_at(origin, depth + 1)? ^ hash_at(args, depth + 1)?,
             Other::Complex(re, im) => (hash_float(*re) as u64).wrapping_add((hash_float(*im) as u64).wrapping_mul(1_000_003)),
             Other::Marked(..) => hash_at(value.plain(), depth)?,

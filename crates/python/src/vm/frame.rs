@@ -58,6 +58,8 @@ pub struct Frame {
 pub struct Extra {
     /// The namespace of a class's body.
     pub names: Option<Rc<Dict>>,
+    /// The object whose names they are, where it is no plain dictionary: what `__prepare__` gave.
+    pub prepared: Option<Value>,
     pub generator: Option<Rc<Generator>>,
     /// What was handled outside when the generator was resumed.
     pub outer_handled: Value,
@@ -69,5 +71,10 @@ impl Frame {
     /// The namespace of a class's body.
     pub fn names(&self) -> Option<&Rc<Dict>> {
         self.extra.as_ref()?.names.as_ref()
+    }
+
+    /// What `__prepare__` gave for a class's body, where it is an object of a class in Python.
+    pub fn prepared(&self) -> Option<&Value> {
+        self.extra.as_ref()?.prepared.as_ref()
     }
 }

@@ -75,7 +75,15 @@ impl Vm {
                     return Err(self.slow_op("_view_operation", vec![Value::str(op.sign()), left.clone(), right.clone()]));
                 }
                 if op == Binary::BitOr && is_type(left) && is_type(right) {
-                    let parts = union_parts(left).into_iter().chain(union_parts(right)).collect();
+                    let mut parts = union_parts(left);
+                    for part in union_parts(right) {
+                        if !parts.iter().any(|known| matches!(crate::vm::compare::equal(known, &part, 0), Ok(true))) {
+                            parts.push(part);
+                        }
+                    }
+                    if let [part] = parts.as_slice() {
+                        return Ok(Some(part.clone()));
+                    }
                     return Ok(Some(Value::Other(Rc::new(crate::objects::Other::Alias {
                         origin: Value::str("|"),
                         args: Value::tuple(parts),

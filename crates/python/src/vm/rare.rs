@@ -119,7 +119,9 @@ impl Vm {
             }
             Op::StoreName(index) => {
                 let value = pop!();
-                if let Some(names) = self.frames.last().and_then(|f| f.names().cloned()) {
+                if let Some(prepared) = self.frames.last().and_then(|f| f.prepared().cloned()) {
+                    done!(self.set_item(&prepared, &Value::str(code.names[index as usize].as_str()), value));
+                } else if let Some(names) = self.frames.last().and_then(|f| f.names().cloned()) {
                     names.set_str(&code.names[index as usize], value);
                 }
             }
