@@ -362,15 +362,9 @@ class date:
 
     @classmethod
     def fromisoformat(cls, text):
-        try:
-            if len(text) == 10 and text[4] == text[7] == "-":
-                return cls(int(text[:4]), int(text[5:7]), int(text[8:]))
-            if len(text) == 8 and text.isdigit():
-                return cls(int(text[:4]), int(text[4:6]), int(text[6:]))
-        except ValueError as e:
-            if "invalid literal" not in str(e):
-                raise
-        raise ValueError(f"Invalid isoformat string: {text!r}")
+        if not isinstance(text, str):
+            raise TypeError("fromisoformat: argument must be str")
+        return cls(*_iso_date(text, text))
 
     def toordinal(self):
         return _ordinal(self.year, self.month, self.day)
@@ -481,10 +475,9 @@ class time:
 
     @classmethod
     def fromisoformat(cls, text):
-        try:
-            return datetime.fromisoformat("2000-01-01T" + text.removeprefix("T")).timetz()
-        except ValueError as e:
-            raise ValueError(f"Invalid isoformat string: {text!r}" if "Invalid" in str(e) else str(e)) from None
+        if not isinstance(text, str):
+            raise TypeError("fromisoformat: argument must be str")
+        return cls(*_iso_clock(text.removeprefix("T"), text))
 
     def isoformat(self, timespec="auto"):
         return _iso_time(self.hour, self.minute, self.second, self.microsecond, timespec) + _offset_text(self.utcoffset())
@@ -495,14 +488,22 @@ class time:
     def utcoffset(self):
         return None if self.tzinfo is None else self.tzinfo.utcoffset(None)
 
+    def dst(self):
+        return None if self.tzinfo is None else self.tzinfo.dst(None)
+
+    def tzname(self):
+        return None if self.tzinfo is None else self.tzinfo.tzname(None)
+
     def strftime(self, fmt):
         return _format(self, fmt, 1900, 1, 1, self.hour, self.minute, self.second, self.microsecond, self.tzinfo)
 
     def __format__(self, fmt):
         return self.strftime(fmt) if fmt else str(self)
 
-    def replace(self, hour=None, minute=None, second=None, microsecond=None):
-        return time(self.hour if hour is None else hour, self.minute if minute is None else minute, self.second if second is None else second, self.microsecond if microsecond is None else microsecond, self.tzinfo)
+    def replace(self, hour=None, minute=None, second=None, microsecond=None, tzinfo=True, *, fold=None):
+        given = zip((hour, minute, second, microsecond), self._key())
+        zone = self.tzinfo if tzinfo is True else tzinfo
+        return type(self)(*[old if new is None else new for new, old in given], zone, fold=self.fold if fold is None else fold)
 
     def _key(self):
         return self.hour, self.minute, self.second, self.microsecond
@@ -531,6 +532,46 @@ class time:
 
 
 time.min, time.max, time.resolution = time(0), time(23, 59, 59, 999999), timedelta(microseconds=1)
+
+
+def _iso_date(part, text):
+    """Year, month and day of a date as ISO 8601 writes it, by month or by week."""
+    import re
+    found = re.fullmatch(r"([0-9]{4})(-?)([0-9]{2})\2([0-9]{2})", part)
+    if found:
+        year, month, day = int(found[1]), int(found[3]), int(found[4])
+        _check_date(year, month, day)
+        return year, month, day
+    found = re.fullmatch(r"([0-9]{4})(-?)W([0-9]{2})(?:\2([0-9]))?", part)
+    if not found:
+        raise ValueError(f"Invalid isoformat string: {text!r}")
+    try:
+        made = date.fromisocalendar(int(found[1]), int(found[3]), int(found[4] or 1))
+    except ValueError:
+        raise ValueError(f"Invalid isoformat string: {text!r}") from None
+    return made.year, made.month, made.day
+
+
+def _iso_parts(part, text):
+    """Hours, minutes, seconds and microseconds."""
+    import re
+    found = re.fullmatch(r"([0-9]{2})(?:(:?)([0-9]{2})(?:\2([0-9]{2})(?:[.,]([0-9]+))?)?)?", part)
+    if not found:
+        raise ValueError(f"Invalid isoformat string: {text!r}")
+    return int(found[1]), int(found[3] or 0), int(found[4] or 0), int(((found[5] or "") + "000000")[:6])
+
+
+def _iso_clock(part, text):
+    at = max(part.find("+"), part.find("-"))
+    zone = None
+    if part[-1:] in ("Z", "z"):
+        part, zone = part[:-1], timezone.utc
+    elif at >= 0:
+        h, m, s, us = _iso_parts(part[at + 1:], text)
+        delta = timedelta(hours=h, minutes=m, seconds=s, microseconds=us)
+        zone = timezone(-delta if part[at] == "-" else delta) if delta else timezone.utc
+        part = part[:at]
+    return *_iso_parts(part, text), zone
 
 
 def _iso_time(h, m, s, us, timespec):
@@ -609,33 +650,22 @@ class datetime(date):
 
     @classmethod
     def fromisoformat(cls, text):
-        try:
-            day = date.fromisoformat(text[:10])
-            rest = text[11:]
-            tz = None
-            if rest.endswith("Z"):
-                tz, rest = timezone.utc, rest[:-1]
-            for sign in "+-":
-                if sign in rest:
-                    rest, zone = rest.split(sign)
-                    h, m = zone[:2], zone[-2:] if len(zone) > 2 else "0"
-                    delta = timedelta(hours=int(h), minutes=int(m))
-                    tz = timezone(delta if sign == "+" else -delta) if delta else timezone.utc
-            us = 0
-            if "." in rest:
-                rest, fraction = rest.split(".")
-                us = int((fraction + "000000")[:6])
-            if text[10:11] and not rest:
-                raise ValueError
-            if ":" not in rest and len(rest) in (4, 6):
-                rest = ":".join([rest[i:i + 2] for i in range(0, len(rest), 2)])
-            parts = [int(p) for p in rest.split(":")] if rest else []
-        except ValueError as e:
-            if str(e) and not str(e).startswith(("Invalid", "invalid")):
-                raise
-            raise ValueError(f"Invalid isoformat string: {text!r}") from None
-        parts += [0] * (3 - len(parts))
-        return cls(day.year, day.month, day.day, *parts, us, tz)
+        if not isinstance(text, str):
+            raise TypeError("fromisoformat: argument must be str")
+        if text[4:6] == "-W":
+            end = 10 if text[8:9] == "-" and text[9:10].isdigit() and not text[10:11].isdigit() else 8
+        elif text[4:5] == "W":
+            # Seven characters name a week, and an eighth its day, where what follows is no other digit of a time.
+            end = 7
+            while text[end:end + 1].isdigit():
+                end += 1
+            end = end if end < 9 else 8 if end % 2 == 0 else 7
+        else:
+            end = 10 if text[4:5] == "-" else 8
+        clock = text[end + 1:]
+        if text[end:end + 1] and not clock:
+            raise ValueError(f"Invalid isoformat string: {text!r}")
+        return cls(*_iso_date(text[:end], text), *(_iso_clock(clock, text) if clock else ()))
 
     @classmethod
     def strptime(cls, text, fmt):

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 /// Those of the standard library: what few scripts import, and weighs more than it takes to ask for it.
 pub const APART: &[&str] = &[
+    "_decimal_context",
     "_sys",
     "_text_above",
     "argparse",
@@ -46,6 +47,7 @@ pub const APART: &[&str] = &[
     "tempfile",
     "textwrap",
     "threading",
+    "tomllib",
     "traceback",
     "tracemalloc",
     "unicodedata",
