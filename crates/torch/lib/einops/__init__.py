@@ -113,10 +113,6 @@ def _run(tensor, pattern, reduction, lengths, repeats=False):
 def _transformed(tensor, pattern, reduction, lengths, repeats):
     if isinstance(tensor, (list, tuple)):
         tensor = _stacked(tensor)
-    array = not isinstance(tensor, Tensor)
-    if array:
-        import torch
-        tensor = torch.from_numpy(tensor)
     left, right = _sides(pattern)
     if reduction is None and not repeats:
         sides = [{n for group in side for n in group if not n.isdigit()} for side in (left, right)]
@@ -150,7 +146,9 @@ def _transformed(tensor, pattern, reduction, lengths, repeats):
             raise EinopsError(f"Axis {name} is not used in transform")
     x = tensor.reshape([plan.sizes[n] for n in plan.order])
     kept = [n for n in names if n in plan.order]
-    x = x.permute([plan.order.index(n) for n in kept + gone]) if kept + gone else x
+    if kept + gone:
+        # NumPy's arrays stay what they are, with all of their digits.
+        x = (x.permute if isinstance(x, Tensor) else x.transpose)([plan.order.index(n) for n in kept + gone])
     if gone:
         dims = list(range(len(kept), len(kept) + len(gone)))
         x = x.reshape([plan.sizes[n] for n in kept]) if reduction is None else _reduced(x, reduction, dims)
@@ -161,14 +159,20 @@ def _transformed(tensor, pattern, reduction, lengths, repeats):
         sizes.append(int(n) if n.isdigit() else plan.sizes[n])
     x = x.reshape(shape)
     if shape != sizes:
-        x = x.expand(sizes)
-    x = x.reshape([_prod([int(n) if n.isdigit() else plan.sizes[n] for n in group]) for group in out])
-    return x.numpy() if array else x
+        x = x.expand(sizes) if isinstance(x, Tensor) else _numpy().broadcast_to(x, sizes)
+    return x.reshape([_prod([int(n) if n.isdigit() else plan.sizes[n] for n in group]) for group in out])
+
+
+def _numpy():
+    import numpy
+    return numpy
 
 
 def _reduced(x, reduction, dims):
     if callable(reduction):
         return reduction(x, tuple(dims))
+    if not isinstance(x, Tensor) and reduction in ("mean", "sum", "max", "min", "prod", "any", "all"):
+        return _numpy().asarray(getattr(x, reduction)(tuple(dims)))
     if reduction in ("mean", "sum"):
         return _ops[reduction](x, dims)
     if reduction in ("max", "min"):
@@ -187,8 +191,7 @@ def _reduced(x, reduction, dims):
 def _stacked(tensors):
     if isinstance(tensors[0], Tensor):
         return _ops["stack"](list(tensors))
-    import numpy
-    return numpy.stack(tensors)
+    return _numpy().stack(tensors)
 
 
 def rearrange(tensor, pattern, **axes_lengths):
@@ -217,7 +220,7 @@ def einsum(*args):
     def short(part):
         return "".join(["..." if w == "..." else letters.setdefault(w, known[len(letters)]) for w in part.split()])
     equation = ",".join([short(part) for part in left.split(",")]) + "->" + short(right)
-    return _ops["einsum"](list(tensors), equation)
+    return _ops["einsum"](list(tensors), equation) if isinstance(tensors[0], Tensor) else _numpy().einsum(equation, *tensors)
 
 
 def pack(tensors, pattern):
@@ -226,13 +229,13 @@ def pack(tensors, pattern):
     after = len(words) - at - 1
     shapes, flat = [], []
     for t in tensors:
-        if t.dim() < len(words) - 1:
+        if t.ndim < len(words) - 1:
             raise EinopsError(f"packed tensor #{len(flat)} has shape {tuple(t.shape)}, while pattern {pattern} assumes at least "
                               f"{len(words) - 1} axes")
-        end = t.dim() - after
+        end = t.ndim - after
         shapes.append(t.shape[at:end])
         flat.append(t.reshape(list(t.shape[:at]) + [-1] + list(t.shape[end:])))
-    return _ops["cat"](flat, at), shapes
+    return _ops["cat"](flat, at) if isinstance(flat[0], Tensor) else _numpy().concatenate(flat, at), shapes
 
 
 def unpack(tensor, packed_shapes, pattern):
@@ -242,7 +245,7 @@ def unpack(tensor, packed_shapes, pattern):
         sizes[sizes.index(-1)] = tensor.shape[at] - sum([n for n in sizes if n != -1])
     out, start = [], 0
     for n, shape in zip(sizes, packed_shapes):
-        part = tensor.narrow(at, start, n)
+        part = tensor[(slice(None),) * at + (slice(start, start + n),)]
         out.append(part.reshape(list(tensor.shape[:at]) + list(shape) + list(tensor.shape[at + 1:])))
         start += n
     return out

@@ -212,10 +212,13 @@ def arange(start, stop=None, step=1, dtype=None):
     n = builtins.max(math.ceil((stop - start) / step), 0)
     whole = builtins.all([isinstance(v, builtins.int) for v in (start, stop, step)])
     kind = _name(dtype) or ("int64" if whole else "float64")
+    if "int" in kind and not whole:
+        # Of whole numbers the first two are computed, and the others follow at their distance.
+        start, step = builtins.int(start), builtins.int(start + step) - builtins.int(start)
     return (_numpy.counted(n, None if whole else "float64") * step + start).astype(kind) if n else zeros(0, kind)
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None):
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     parts = num - 1 if endpoint else num
     start, stop = [v if isinstance(v, (builtins.int, builtins.float)) else _as(v) for v in (start, stop)]
     step = (stop - start) / parts if parts > 0 else nan
@@ -224,12 +227,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None):
     if endpoint and num > 1:
         made[-1] = stop
     made = made if dtype is None else (floor(made) if "int" in _name(dtype) else made).astype(dtype)
+    made = moveaxis(made, 0, axis) if axis else made
     return (made, _scalar(step)) if retstep else made
-
-
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None):
-    made = base ** linspace(start, stop, num, endpoint)
-    return made if dtype is None else made.astype(dtype)
 
 
 def fromiter(iterable, dtype=None, count=-1):
@@ -288,7 +287,11 @@ def absolute(x, *args, **kwargs):
     return x.__abs__() if hasattr(x, "_places") or isinstance(x, complex) else _absolute(x, *args, **kwargs)
 
 
-abs = fabs = absolute
+abs = absolute
+
+
+def fabs(x, *args, **kwargs):
+    return absolute(x if _as(x).dtype.kind == "f" else multiply(x, 1.0), *args, **kwargs)
 
 
 def _operand(x):
@@ -349,11 +352,11 @@ def round(a, decimals=0, out=None):
 around = round
 
 
-def clip(a, a_min=None, a_max=None, **others):
+def clip(a, a_min=None, a_max=None, out=None, **others):
     a_min, a_max = others.get("min", a_min), others.get("max", a_max)
     if a_min is not None:
         a = maximum(a, a_min)
-    return a if a_max is None else minimum(a, a_max)
+    return _given(a if a_max is None else minimum(a, a_max), out, None)
 
 
 def where(condition, x=None, y=None):
@@ -387,7 +390,7 @@ from numpy._reduce import _NONE, axis_of as _axis_of, reduced as _reduced
 def _reduction(name):
     def function(a, axis=None, dtype=None, out=None, keepdims=False, initial=_NONE, where=True):
         a = _as(a) if dtype is None else _as(a).astype(dtype)
-        return _scalar(_given(_reduced(name, a, axis, keepdims, 0, initial, where), out, None))
+        return _scalar(_given(_reduced(name, a, axis, keepdims, 0, initial, where), out, dtype))
     function.__name__ = name
     return function
 
@@ -409,12 +412,21 @@ for _n in "max min any all".split():
 amax, amin = max, min
 
 
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
-    return _scalar(_given(_reduced("var", _as(a), axis, keepdims, ddof, where=where), out, dtype))
+def _spread(name):
+    def function(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True, *, mean=None, correction=None):
+        a, ddof = _as(a), ddof if correction is None else correction
+        if mean is None:
+            made = _reduced(name, a, axis, keepdims, ddof, where=where)
+        else:
+            made = add.reduce(square(a - mean), axis, keepdims=keepdims, where=where)
+            made = made / (add.reduce(ones(a.shape), axis, keepdims=keepdims, where=where) - ddof)
+            made = sqrt(made) if name == "std" else made
+        return _scalar(_given(made, out, dtype))
+    function.__name__ = name
+    return function
 
 
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
-    return _scalar(_given(_reduced("std", _as(a), axis, keepdims, ddof, where=where), out, dtype))
+var, std = _spread("var"), _spread("std")
 
 
 def argmax(a, axis=None, out=None, keepdims=False):
@@ -650,7 +662,8 @@ def searchsorted(a, v, side="left", sorter=None):
 
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    known = set(_as(list(test_elements) if isinstance(test_elements, (set, range)) else test_elements).reshape(-1).tolist())
+    # A set is one object, which nothing is equal to.
+    known = set() if isinstance(test_elements, set) else set(_as(test_elements).reshape(-1).tolist())
     e = _as(element)
     made = array([(v in known) != invert for v in e.reshape(-1).tolist()], bool_).reshape(e.shape)
     return made if e.ndim else made[()]
@@ -666,8 +679,7 @@ from numpy import _dates
 from numpy._dates import datetime64, isnat, timedelta64
 from numpy import _by_zero
 from numpy._by_zero import errstate, geterr, seterr
-from numpy import _methods, exceptions
-from numpy import linalg, random
+from numpy import _methods, exceptions, linalg, random
 from numpy._limits import *
 from numpy._places import *
 from numpy import _more
@@ -685,7 +697,8 @@ for _where, _names in {
              "common_type fromstring nditer format_float_positional format_float_scientific typename mintypecode min_scalar_type "
              "broadcast frompyfunc diagflat bartlett isfortran tril_indices_from triu_indices_from diag_indices_from mask_indices "
              "matrix_transpose rec bitwise_count fromfile asarray_chkfinite real_if_close sort_complex vecdot unstack piecewise "
-             "choose unwrap hanning hamming blackman",
+             "choose logspace unwrap hanning hamming blackman cumulative_prod nancumprod matvec vecmat unique_all unique_counts unique_inverse "
+             "unique_values einsum_path",
     "_estimates": "average median quantile percentile nanquantile histogram histogram_bin_edges histogramdd histogram2d pad",
     "_polynomials": "poly1d poly polyval polyfit polyadd polysub polymul polydiv polyder polyint roots vander",
     "_calendar": "busday_count is_busday busday_offset datetime_as_string",

@@ -15,11 +15,11 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     if weights.shape != a.shape:
         if axis is None:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        if weights.ndim != 1 or weights.size != a.shape[axis]:
+        axes = [np._axis_of(d, a.ndim) for d in (axis if isinstance(axis, tuple) else (axis,))]
+        if weights.shape != tuple([a.shape[d] for d in axes]):
             raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-        sizes = [1] * a.ndim
-        sizes[axis] = -1
-        weights = np.broadcast_to(weights.reshape(sizes), a.shape)
+        weights = np.transpose(weights, sorted(range(len(axes)), key=lambda i: axes[i]))
+        weights = np.broadcast_to(weights.reshape([n if d in axes else 1 for d, n in enumerate(a.shape)]), a.shape)
     total = np.sum(weights, axis, keepdims=keepdims)
     if np.any(np.equal(total, 0.0)):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")

@@ -22,7 +22,7 @@ ndarray.__array_priority__ = 0.0
 ndarray._tp_name = "numpy.ndarray"
 ndarray.__class_getitem__ = np.dtype.__class_getitem__ = classmethod(lambda cls, item: cls)
 ndarray.trace = lambda self, offset=0: np.trace(self, offset)
-ndarray.diagonal = lambda self, offset=0: np.diagonal(self, offset)
+ndarray.diagonal = lambda self, offset=0, axis1=0, axis2=1: np.diagonal(self, offset, axis1, axis2)
 ndarray.strides = property(lambda self: tuple([n * self.itemsize for n in _numpy.strides(self)]))
 
 
@@ -129,7 +129,7 @@ ndarray.__getitem__ = __getitem__
 ndarray.__setitem__ = lambda self, index, value: _numpy.setitem(
     self, index, value.numpy() if hasattr(value, "numpy") and not isinstance(value, ndarray) else value)
 ndarray.tolist = lambda self: _numpy.tolist(self)
-ndarray.tobytes = lambda self: _numpy.tobytes(self)
+ndarray.tobytes = lambda self, order="C": _numpy.tobytes(self if order != "F" else _numpy.transpose(self, None))
 ndarray.copy = lambda self, order="C": _numpy.astype(self, None)
 ndarray.__copy__ = lambda self: _numpy.astype(self, None)
 ndarray.__deepcopy__ = lambda self, memo: _numpy.astype(self, None)
@@ -173,7 +173,7 @@ ndarray.transpose = lambda self, *axes: np.transpose(self, None if not axes else
 
 
 ndarray.trace = lambda self, offset=0: np.trace(self, offset)
-ndarray.diagonal = lambda self, offset=0: np.diagonal(self, offset)
+ndarray.mT = property(lambda self: np.swapaxes(self, -1, -2))
 ndarray.conj = ndarray.conjugate = ndarray.copy
 ndarray.real = property(lambda self: self)
 ndarray.imag = property(lambda self: np.zeros_like(self))

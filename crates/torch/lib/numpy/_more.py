@@ -112,7 +112,7 @@ def convolve(a, v, mode="full"):
 
 
 def correlate(a, v, mode="valid"):
-    return convolve(a, np._as(v)[::-1], mode)
+    return convolve(a, conj(np._as(v))[::-1], mode)
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
@@ -151,7 +151,9 @@ def logaddexp(x1, x2):
 
 def _without(a, axis, fill):
     a = np._as(a)
-    return np.where(np.isnan(a), fill, a), np.logical_not(np.isnan(a)).sum(axis)
+    if a.dtype.kind in "biu":
+        return a, np.sum(np.ones(a.shape, int), axis)
+    return np.where(np.isnan(a), fill, a), np.sum(np.logical_not(np.isnan(a)), axis)
 
 
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, **others):
@@ -209,8 +211,14 @@ def nanargmin(a, axis=None):
     return np.argmin(_without(a, axis, math.inf)[0], axis)
 
 
-def nanpercentile(a, q, axis=None, **others):
-    a = np._as(a)
+def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, **others):
+    a, others = np._as(a), {"method": method, **others}
+    if out is not None or keepdims:
+        made = np._as(nanpercentile(a, q, axis, **others))
+        if keepdims:
+            kept = [1 if axis is None or d == axis % a.ndim else n for d, n in enumerate(a.shape)]
+            made = np.reshape(made, list(np.shape(q)) + kept)
+        return np._given(made, out, None)
     there = lambda v: v[np.logical_not(np.isnan(v))]
     one = lambda v: np.percentile(there(v), q, **others) if there(v).size else np.multiply(q, np.nan)
     if axis is None:
@@ -218,9 +226,8 @@ def nanpercentile(a, q, axis=None, **others):
     return np.moveaxis(apply_along_axis(one, axis, a), axis, 0) if np.ndim(q) else apply_along_axis(one, axis, a)
 
 
-def nanmedian(a, axis=None, keepdims=False):
-    made = nanpercentile(a, 50, axis)
-    return np.reshape(made, [1 if axis is None or d == axis % np.ndim(a) else n for d, n in enumerate(np.shape(a))]) if keepdims else made
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    return nanpercentile(a, 50, axis, out, keepdims=keepdims)
 
 
 def atleast_1d(*arrays):
@@ -287,12 +294,12 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 trapz = trapezoid
 
 
-def deg2rad(x):
-    return np.multiply(x, math.pi / 180)
+def deg2rad(x, out=None, **others):
+    return np.multiply(x, math.pi / 180, out, **others)
 
 
-def rad2deg(x):
-    return np.multiply(x, 180 / math.pi)
+def rad2deg(x, out=None, **others):
+    return np.multiply(x, 180 / math.pi, out, **others)
 
 
 radians, degrees = deg2rad, rad2deg
@@ -369,16 +376,24 @@ class vectorize:
 
 
 def array_equiv(a1, a2):
-    return builtins.bool(np._as(np.equal(a1, a2)).all())
+    try:
+        return builtins.bool(np._as(np.equal(a1, a2)).all())
+    except ValueError:
+        return False
 
 
-def geomspace(start, stop, num=50, endpoint=True):
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    if np.ndim(start) or np.ndim(stop):
+        start, stop = broadcast_arrays(start, stop)
+        made = np.stack([np._as(geomspace(*ends, num, endpoint)) for ends in zip(start.reshape(-1).tolist(), stop.reshape(-1).tolist())], -1)
+        made = np.moveaxis(made.reshape((num,) + start.shape), 0, axis)
+        return made if dtype is None else made.astype(dtype)
     made = np.sign(start) * np.power(10.0, np.linspace(math.log10(abs(start)), math.log10(abs(stop)), num, endpoint))
     if num:
         made[0] = start
     if num > 1 and endpoint:
         made[-1] = stop
-    return made
+    return made if dtype is None else made.astype(dtype)
 
 
 def extract(condition, arr):
@@ -602,8 +617,8 @@ def angle(z, deg=False):
     return np.multiply(made, 180 / math.pi) if deg else made
 
 
-def astype(x, dtype):
-    return x.astype(dtype)
+def astype(x, dtype, /, *, copy=True, device=None):
+    return x.astype(dtype, copy=copy)
 
 
 concat, pow, permute_dims, cumulative_sum = np.concatenate, np.power, np.transpose, np.cumsum
@@ -642,6 +657,8 @@ def roll(a, shift, axis=None):
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     x = np._as(x)
+    if x.dtype.kind == "c":
+        return nan_to_num(x.real, copy, nan, posinf, neginf) + 1j * nan_to_num(x.imag, copy, nan, posinf, neginf)
     most = float(np.finfo(x.dtype).max) if x.dtype.kind == "f" else 0.0
     x = np.where(np.isnan(x), nan, x)
     x = np.where(np.equal(x, np.inf), most if posinf is None else posinf, x)

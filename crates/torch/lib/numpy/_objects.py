@@ -178,8 +178,13 @@ class ObjectArray:
     ndim = property(lambda self: self._places.ndim)
     size = property(lambda self: self._places.size)
     T = property(lambda self: self._view(self._places.T))
-    real = property(lambda self: np.array([v.real for v in self._flat()]).reshape(self.shape))
-    imag = property(lambda self: np.array([v.imag for v in self._flat()]).reshape(self.shape))
+    def _part(name):
+        def put(self, values):
+            given = np.broadcast_to(values, self.shape).reshape(-1).tolist()
+            self[...] = np.array([complex(new, v.imag) if name == "real" else complex(v.real, new) for v, new in zip(self._flat(), given)]).reshape(self.shape)
+        return property(lambda self: np.array([getattr(v, name) for v in self._flat()]).reshape(self.shape), put)
+
+    real, imag = _part("real"), _part("imag")
 
     itemsize = property(lambda self: self.dtype.itemsize)
     nbytes = property(lambda self: self.size * self.itemsize)

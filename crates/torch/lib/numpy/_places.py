@@ -56,12 +56,12 @@ def insert(arr, obj, values, axis=None):
         if not -n <= i <= n:
             raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
     at = [int(i) + n if i < 0 else int(i) for i in at]
-    if one and values.ndim == arr.ndim:
-        # One place takes as many as there are.
-        values = values if arr.ndim == 1 else np.moveaxis(values, axis, 0)
+    if one:
+        # One place takes as many as lie along the first dimension.
+        values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
         at = at * values.shape[0]
-    elif one or values.ndim < arr.ndim:
-        values = values.reshape((1,) + values.shape) if one and arr.ndim > 1 else values if arr.ndim == 1 else np.moveaxis(
+    elif values.ndim < arr.ndim:
+        values = values if arr.ndim == 1 else np.moveaxis(
             np.broadcast_to(values, tuple(np.moveaxis(arr[:1], 0, axis).shape)), axis, 0)
     else:
         values = np.moveaxis(values, axis, 0)
@@ -136,6 +136,13 @@ def partition(a, kth, axis=-1, kind=None, order=None):
 
 
 def lexsort(keys, axis=-1):
+    if np.ndim(keys[0]) > 1:
+        made = None
+        for key in keys:
+            key = np._as(key) if made is None else take_along_axis(key, made, axis)
+            order = np.argsort(key, axis, kind="stable")
+            made = order if made is None else take_along_axis(made, order, axis)
+        return made
     order = list(range(len(keys[0])))
     for key in keys:
         values = np._as(key).tolist()
@@ -179,6 +186,10 @@ def diag_indices(n, ndim=2):
 
 def fill_diagonal(a, val, wrap=False):
     at = np.arange(builtins.min(a.shape))
+    if wrap and a.ndim == 2 and a.shape[0] > a.shape[1]:
+        at = np.arange(0, a.size, a.shape[1] + 1)
+        a[at // a.shape[1], at % a.shape[1]] = np.resize(val, at.shape) if np.ndim(val) else val
+        return
     a[(at,) * a.ndim] = np.resize(val, at.shape) if np.ndim(val) else val
 
 
@@ -197,10 +208,11 @@ def unravel_index(indices, shape, order="C"):
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     parts, made = [np._as(i) for i in multi_index], 0
-    for i, n in zip(parts, dims):
-        if mode == "raise" and np.any(np.logical_or(i < 0, i >= n)):
+    modes = (mode,) * len(parts) if isinstance(mode, str) else mode
+    for i, n, how in zip(parts, dims, modes):
+        if how == "raise" and np.any(np.logical_or(i < 0, i >= n)):
             raise ValueError("invalid entry in coordinates array")
-    parts = [np.clip(i, 0, n - 1) if mode == "clip" else i % n for i, n in zip(parts, dims)]
+    parts = [np.clip(i, 0, n - 1) if how == "clip" else i % n for i, n, how in zip(parts, dims, modes)]
     for i, n in zip(parts, dims) if order == "C" else list(zip(parts, dims))[::-1]:
         made = made * n + i
     return np._scalar(np._as(made))

@@ -70,10 +70,12 @@ def _formatter(values, kind):
         real, imaginary = _formatter([v.real for v in values], "float64"), _formatter([abs(v.imag) for v in values], "float64")
 
         def both(v):
-            part = imaginary(abs(v.imag)).strip()
-            return f"{real(v.real)}{'-' if math.copysign(1, v.imag) < 0 else '+'}{part}j"
-        wide = max([len(both(v)) for v in values], default=0)
-        return lambda v: both(v).ljust(wide)
+            # The sign stands before the digits, what pads them before it, and behind the j.
+            text = imaginary(abs(v.imag))
+            part, sign = text.strip(), "-" if math.copysign(1, v.imag) < 0 else "+"
+            before = " " * (len(text) - len(text.lstrip()))
+            return f"{real(v.real)}{before}{sign}{part}j{' ' * (len(text) - len(before) - len(part))}"
+        return both
     if kind[0] in "dt":
         # Spans are numbers of the type's unit.
         write = lambda v: repr(str(v)) if kind[0] == "d" or v.n is None else str(v.n)

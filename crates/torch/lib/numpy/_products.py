@@ -35,6 +35,13 @@ def _letters(subscripts, operands):
 
 def einsum(subscripts, *operands, optimize=False, **others):
     """Pairs from the left; letters that neither the result nor another operand has are summed as soon as they can be."""
+    if not isinstance(subscripts, str):
+        # Operands and lists of numbers by turns, and those of the result.
+        given, places = (subscripts, *operands), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        form = lambda axes: "".join(["..." if d is Ellipsis else places[d] for d in axes])
+        pairs = len(given) // 2
+        subscripts = ",".join([form(axes) for axes in given[1:2 * pairs:2]]) + ("->" + form(given[-1]) if len(given) % 2 else "")
+        operands = given[:2 * pairs:2]
     arrays = [np._as(a) for a in operands]
     left, right = _letters(subscripts.replace(" ", ""), arrays).split("->")
     terms = [_diagonals(t, a) for t, a in zip(left.split(","), arrays)]
@@ -121,9 +128,12 @@ def kron(a, b):
     return made.reshape([n * m for n, m in zip(a.shape, b.shape)])
 
 
-def cross(a, b, axis=-1):
-    a, b = np.moveaxis(np._as(a), axis, 0), np.moveaxis(np._as(b), axis, 0)
-    return np.moveaxis(np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]), 0, axis)
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+    a, b = np.moveaxis(np._as(a), axisa, 0), np.moveaxis(np._as(b), axisb, 0)
+    if a.shape[0] != 3 or b.shape[0] != 3:
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {a.shape[0]} and {b.shape[0]} dimensional instead.")
+    return np.moveaxis(np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]), 0, axisc)
 
 
 def _complex(*arrays):
@@ -171,7 +181,7 @@ def ndim(a):
 
 
 def size(a, axis=None):
-    return np._as(a).size if axis is None else np._as(a).shape[axis]
+    return np._as(a).size if axis is None else math.prod([np._as(a).shape[d] for d in (axis if isinstance(axis, tuple) else (axis,))])
 
 
 def copy(a):

@@ -5,6 +5,7 @@ import builtins
 import math
 import numpy as np
 import struct
+from collections import namedtuple
 
 
 def _each(function, *args):
@@ -460,3 +461,52 @@ def _window(a, b, c):
 
 
 hanning, hamming, blackman = _window(0.5, 0.5, 0.0), _window(0.54, 0.46, 0.0), _window(0.42, 0.5, 0.08)
+
+
+def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    x = np._as(x)
+    made = np.cumprod(x if dtype is None else x.astype(dtype), 0 if axis is None else axis)
+    if include_initial:
+        made = np.concatenate([np.ones_like(np.take(made, [0], 0 if axis is None else axis)), made], 0 if axis is None else axis)
+    return np._given(made, out, None)
+
+
+def nancumprod(a, axis=None, dtype=None, out=None):
+    a = np._as(a)
+    return np._given(np.cumprod(np.where(np.isnan(a), 1, a), axis), out, dtype)
+
+
+def matvec(x1, x2, /):
+    return np.matmul(x1, np._as(x2)[..., None])[..., 0]
+
+
+def vecmat(x1, x2, /):
+    return np.matmul(np.conj(np._as(x1))[..., None, :], x2)[..., 0, :]
+
+
+def unique_values(x):
+    return np.unique(x)
+
+
+def unique_counts(x):
+    return namedtuple("UniqueCountsResult", "values counts")(*np.unique(x, return_counts=True))
+
+
+def unique_inverse(x):
+    values, inverse = np.unique(x, return_inverse=True)
+    return namedtuple("UniqueInverseResult", "values inverse_indices")(values, np.reshape(inverse, np.shape(x)))
+
+
+def unique_all(x):
+    values, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    return namedtuple("UniqueAllResult", "values indices inverse_indices counts")(values, first, np.reshape(inverse, np.shape(x)), counts)
+
+
+def einsum_path(subscripts, *operands, optimize="greedy", einsum_call=False):
+    raise NotImplementedError("numpy.einsum_path: numpy.einsum takes its operands from the left, and has no other order to tell")
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    made = np.moveaxis(base ** np.linspace(np.multiply(base, 0) + start, stop, num, endpoint), 0, axis) if np.ndim(base) else base ** np.linspace(
+        start, stop, num, endpoint, axis=axis)
+    return made if dtype is None else made.astype(dtype)

@@ -164,7 +164,9 @@ def _element(array):
     if kind not in _elements:
         _elements[kind] = type(kind, (ndarray,), {
             "__repr__": lambda self: f"np.{kind}({numpy.array_str(self)})", "__module__": "numpy",
-            "__hash__": lambda self: hash(self.item())})
+            "__hash__": lambda self: hash(self.item()), "is_integer": lambda self: self.item() == self.item() // 1,
+            **{name: (lambda name: lambda self: getattr(self.item(), name)())(name) for name in (
+                ("as_integer_ratio",) if array.dtype.kind == "f" else ("bit_count",))}})
     array.__class__ = _elements[kind]
     return array
 

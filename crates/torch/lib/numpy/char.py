@@ -1,5 +1,6 @@
 """numpy.char, and numpy.strings: what texts have as methods, of arrays of them."""
 
+import builtins
 import numpy as np
 from numpy._objects import ObjectArray, made_of
 
@@ -35,8 +36,15 @@ def _each(function, a, others):
     return made if shape else made[0]
 
 
+_NAMED = ("sub", "prefix", "suffix", "old", "new", "sep", "width", "chars", "fillchar", "deletechars", "count")
+
+
 def _method(name):
     def function(a, *args, **kwargs):
+        # Texts take their arguments by place alone: those that were named follow, with what stands for one that was not given.
+        if "start" in kwargs or "end" in kwargs:
+            args += (kwargs.pop("start", 0),) * (len(args) < 2) + (kwargs.pop("end", None),)
+        args += tuple([kwargs.pop(key) for key in _NAMED if key in kwargs])
         return _each(lambda v, *args: getattr(v, name)(*args, **kwargs), a, args)
     function.__name__ = function.__qualname__ = name
     return function
@@ -50,6 +58,15 @@ for _name in ("capitalize center count decode encode endswith expandtabs find in
 
 def replace(a, old, new, count=-1):
     return _each(lambda v, old, new, count: v.replace(old, new, count), a, (old, new, count))
+
+
+def translate(a, table, deletechars=None):
+    return _each(lambda v: v.translate(table) if isinstance(v, str) else v.translate(table, deletechars or b""), a, ())
+
+
+def slice(a, start=None, stop=None, step=None):
+    bounds = (None, start, None) if stop is None and step is None and start is not None else (start, stop, step)
+    return _each(lambda v, *bounds: v[builtins.slice(*bounds)], a, bounds)
 
 
 def add(x1, x2):

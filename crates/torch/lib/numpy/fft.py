@@ -1,19 +1,58 @@
 """numpy.fft."""
 
-import cmath
+import math
 import numpy as np
 
 
+def _turn(i, n):
+    """A part of a turn, by an angle of at most an eighth: what adds up to nothing does, and quarters and thirds are what they are."""
+    quarter, rest = divmod(4 * i, n)
+    near = rest if 2 * rest <= n else n - rest
+    angle = math.pi * near / (2 * n)
+    # Thirds and fifths, whose last digit decides whether what is equal cancels.
+    real, imag = math.cos(angle), 0.5 if 3 * near == n else 0.30901699437494745 if 5 * near == n else math.sin(angle)
+    real, imag = (real, imag) if near == rest else (imag, real)
+    return complex(*((real, imag), (-imag, real), (-real, -imag), (imag, -real))[quarter % 4])
+
+
+def _few(v, sign):
+    """The sums of few values. Those that lie opposite are taken together, so that what is equal cancels."""
+    p = len(v)
+    if p == 2:
+        return [v[0] + v[1], v[0] - v[1]]
+    if p == 4:
+        even, odd, other = v[0] + v[2], v[1] + v[3], (v[1] - v[3]) * (sign * 1j)
+        apart = v[0] - v[2]
+        return [even + odd, apart + other, even - odd, apart - other]
+    half = range(1, (p + 1) // 2)
+    sums, apart = [v[i] + v[p - i] for i in half], [v[i] - v[p - i] for i in half]
+    made = [v[0]] * p
+    for s in sums:
+        made[0] = made[0] + s
+    turns = [_turn(i, p) for i in range(p)]
+    for k in half:
+        real, turned = v[0], 0j
+        for i in half:
+            turn = turns[i * k % p]
+            real, turned = real + turn.real * sums[i - 1], turned + turn.imag * apart[i - 1]
+        turned = turned * (sign * 1j)
+        made[k], made[p - k] = real + turned, real - turned
+    return made
+
+
 def _transform(x, sign):
-    """Cooley and Tukey, 1965; lengths that are no power of two by their factors, primes by the sum itself."""
+    """Cooley and Tukey, 1965; lengths that are no power of two by their factors."""
     n = len(x)
     if n <= 1:
         return x
-    p = next((p for p in range(2, n + 1) if n % p == 0))
-    # Quarters of a turn are what they are.
-    turns = [(1, sign * 1j, -1, sign * -1j)[4 * k // n] if 4 * k % n == 0 else cmath.exp(sign * 2j * cmath.pi * k / n) for k in range(n)]
-    parts, m = [_transform(x[i::p], sign) for i in range(p)] if p < n else [[v] for v in x], n // p
-    return [sum([parts[i][k % m] * turns[i * k % n] for i in range(p)]) for k in range(n)]
+    p = 4 if n % 4 == 0 else next((p for p in range(2, n + 1) if n % p == 0))
+    if p == n:
+        return _few(x, sign)
+    turns = [_turn(sign * k % n, n) for k in range(n)]
+    parts, m, made = [_transform(x[i::p], sign) for i in range(p)], n // p, [0j] * n
+    for k in range(m):
+        made[k::m] = _few([parts[0][k]] + [parts[i][k] * turns[i * k % n] for i in range(1, p)], sign)
+    return made
 
 
 def _along(a, n, axis, norm, function):
@@ -77,6 +116,18 @@ def fft2(a, s=None, axes=(-2, -1), norm=None):
 
 def ifft2(a, s=None, axes=(-2, -1), norm=None):
     return ifftn(a, s, axes, norm)
+
+
+def rfftn(a, s=None, axes=None, norm=None):
+    axes = list(range(-len(s) if s is not None else -np.ndim(a), 0)) if axes is None else list(axes)
+    sizes = [None] * len(axes) if s is None else list(s)
+    return fftn(rfft(a, sizes[-1], axes[-1], norm), s if s is None else sizes[:-1], axes[:-1], norm)
+
+
+def irfftn(a, s=None, axes=None, norm=None):
+    axes = list(range(-len(s) if s is not None else -np.ndim(a), 0)) if axes is None else list(axes)
+    sizes = [None] * len(axes) if s is None else list(s)
+    return irfft(ifftn(a, s if s is None else sizes[:-1], axes[:-1], norm), sizes[-1], axes[-1], norm)
 
 
 def rfft2(a, s=None, axes=(-2, -1), norm=None):

@@ -15,6 +15,8 @@ LinAlgError.__module__ = "numpy.linalg"
 
 def _floats(a):
     a = np._as(a)
+    if a.dtype.kind == "c":
+        raise NotImplementedError("numpy.linalg of complex matrices: inv, solve, det, cholesky, eigvalsh and svdvals are there; torch.linalg has others")
     return a if a.dtype.name in ("float32", "float64") else a.astype("float64")
 
 
@@ -37,11 +39,29 @@ def _number(x):
     return x[()] if x.ndim == 0 else x
 
 
+def _complex(a):
+    return np._as(a).dtype.kind == "c"
+
+
+def _doubled(a):
+    """A complex matrix as a real one of twice the size: of its rules, and with its eigenvalues and singular values twice each."""
+    a = np._as(a)
+    return np.concatenate([np.concatenate([a.real, -a.imag], -1), np.concatenate([a.imag, a.real], -1)], -2)
+
+
 def inv(a):
+    if _complex(a):
+        n, made = np._as(a).shape[-1], inv(_doubled(a))
+        return made[..., :n, :n] + 1j * made[..., n:, :n]
     return _made(_numpy.matrices("inv", _square(a)), "Singular matrix")[0]
 
 
 def solve(a, b):
+    if _complex(a) or _complex(b):
+        a, b = np._as(a), np._as(b)
+        made = solve(_doubled(a), np.concatenate([b.real, b.imag], -2 if b.ndim > 1 else -1))
+        n = a.shape[-1]
+        return made[:n] + 1j * made[n:] if b.ndim == 1 else made[..., :n, :] + 1j * made[..., n:, :]
     a, b = _square(a), _floats(b)
     vector = b.ndim == 1
     right = b.reshape(-1, 1) if vector else b
@@ -59,11 +79,41 @@ QRResult, SVDResult = namedtuple("QRResult", "Q R"), namedtuple("SVDResult", "U 
 EigResult, EighResult = namedtuple("EigResult", "eigenvalues eigenvectors"), namedtuple("EighResult", "eigenvalues eigenvectors")
 
 
+def _eliminated(a):
+    """The determinant of a complex matrix, by Gauss's elimination with the largest pivots."""
+    rows, made = a.tolist(), 1.0 + 0j
+    for i in range(len(rows)):
+        best = max(range(i, len(rows)), key=lambda r: abs(rows[r][i]))
+        if not rows[best][i]:
+            return 0j
+        if best != i:
+            rows[i], rows[best], made = rows[best], rows[i], -made
+        made *= rows[i][i]
+        for r in range(i + 1, len(rows)):
+            share = rows[r][i] / rows[i][i]
+            rows[r] = [v - share * w for v, w in zip(rows[r], rows[i])]
+    return made
+
+
 def det(a):
+    if _complex(a):
+        a = np._as(a)
+        made = [_eliminated(m) for m in a.reshape(-1, *a.shape[-2:])]
+        return np._scalar(made[0]) if a.ndim == 2 else np.array(made).reshape(a.shape[:-2])
     return _number(_numpy.matrices("slogdet", _square(a))[2])
 
 
 def cholesky(a, *, upper=False):
+    if _complex(a):
+        rows, n = np._as(a).tolist(), len(a)
+        low = [[0j] * n for _ in range(n)]
+        for i in range(n):
+            for j in range(i + 1):
+                left = rows[i][j] - sum([low[i][k] * low[j][k].conjugate() for k in range(j)])
+                if i == j and left.real <= 0:
+                    raise LinAlgError("Matrix is not positive definite")
+                low[i][j] = complex(math.sqrt(left.real)) if i == j else left / low[j][j]
+        return np.array(low).T.conj() if upper else np.array(low)
     low = _made(_numpy.matrices("cholesky", _square(a)), "Matrix is not positive definite")[0]
     return np.swapaxes(low, -1, -2) if upper else low
 
@@ -85,6 +135,13 @@ def eigh(a, UPLO="L"):
 
 
 def eigvalsh(a, UPLO="L"):
+    if _complex(a):
+        # The triangle that is named says what the other is.
+        a = np._as(a)
+        part = np.tril(np.ones(a.shape[-2:]), -1) if UPLO == "L" else np.triu(np.ones(a.shape[-2:]), 1)
+        real, imag = a.real * part, a.imag * part
+        whole = real + np.swapaxes(real, -1, -2) + np.eye(a.shape[-1]) * a.real + 1j * (imag - np.swapaxes(imag, -1, -2))
+        return eigvalsh(_doubled(whole))[..., ::2]
     return eigh(a, UPLO)[0]
 
 
@@ -142,6 +199,8 @@ def _completed(q, n):
 
 
 def svdvals(x):
+    if _complex(x):
+        return svd(_doubled(x), compute_uv=False)[..., ::2]
     return svd(x, compute_uv=False)
 
 
@@ -155,6 +214,8 @@ def pinv(a, rcond=None):
 
 def matrix_rank(A, tol=None):
     A = _floats(A)
+    if A.ndim < 2:
+        return int(np.any(A))
     s = svd(A, compute_uv=False)
     eps = 2.220446049250313e-16 if A.dtype.name == "float64" else 1.1920929e-07
     limit = s.max(-1, keepdims=True) * (max(A.shape[-2:]) * eps) if tol is None else tol
@@ -215,10 +276,13 @@ def norm(x, ord=None, axis=None, keepdims=False):
     x = np._as(x)
     if x.dtype.kind in "biu":
         x = x.astype("float64")
-    if ord is None or (ord == "fro" and x.ndim == 2) or (ord == 2 and (x.ndim == 1 or isinstance(axis, int))):
+    if ord is None or (ord == "fro" and x.ndim == 2) or (ord == 2 and (x.ndim == 1 or isinstance(axis, int))) or \
+            ord == "fro" and isinstance(axis, tuple):
         return np.sqrt(np.square(x).sum(axis, keepdims=keepdims))
-    if x.ndim == 2 and axis is None:
-        return _matrix_norm(x, ord)
+    if isinstance(axis, tuple) and len(axis) == 2 or x.ndim == 2 and axis is None:
+        axes = (0, 1) if axis is None else axis
+        made = _matrix_norm(np.moveaxis(x, axes, (-2, -1)), ord)
+        return np.expand_dims(made, axes) if keepdims else made
     size = np.absolute(x)
     if ord in (math.inf, -math.inf):
         return size.max(axis, keepdims=keepdims) if ord > 0 else size.min(axis, keepdims=keepdims)
@@ -230,11 +294,17 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 
 def _matrix_norm(x, ord):
-    if ord == "nuc" or abs(ord) == 2:
-        s = svd(x, compute_uv=False)
-        return s.sum() if ord == "nuc" else s.max() if ord > 0 else s.min()
-    sums = np.absolute(x).sum(0 if abs(ord) == 1 else 1)
-    return sums.max() if ord > 0 else sums.min()
+    if ord == "nuc" or isinstance(ord, (int, float)) and abs(ord) == 2:
+        s = svdvals(x)
+        return _number(s.sum(-1) if ord == "nuc" else s.max(-1) if ord > 0 else s.min(-1))
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise ValueError("Invalid norm order for matrices.")
+    sums = np.absolute(x).sum(-2 if abs(ord) == 1 else -1)
+    return _number(np._as(sums.max(-1) if ord > 0 else sums.min(-1)))
+
+
+def vecdot(x1, x2, /, *, axis=-1):
+    return np.vecdot(x1, x2, axis=axis)
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):

@@ -20,6 +20,8 @@ def polytrim(c, tol=0):
 def polyval(x, c, tensor=True):
     c, made = _series(c), 0.0
     x = np._as(x) if isinstance(x, (list, tuple, np.ndarray)) else x
+    if tensor and np.ndim(c) > 1 and np.ndim(x):
+        c = c.reshape(c.shape + (1,) * x.ndim)
     for a in c[::-1]:
         made = made * x + a
     return made + np.multiply(x, 0)
