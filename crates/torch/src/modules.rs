@@ -115,6 +115,7 @@ fn init(vm: &mut Vm) -> Rc<Dict> {
     let dtype = class(vm, "dtype", DTYPE);
     dtype.attrs.set("__module__", Value::str("torch"));
     let generator = class(vm, "Generator", random::METHODS);
+    generator.attrs.set("__module__", Value::str("torch._C"));
     let dtypes: Vec<(Kind, Value)> = Kind::ALL.iter().map(|k| (*k, vm.host_instance(&dtype, *k))).collect();
     for (kind, value) in &dtypes {
         module.set(kind.name(), value.clone());

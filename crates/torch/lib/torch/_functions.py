@@ -168,12 +168,21 @@ def median(input, dim=None, keepdim=False, *, out=None):
     if dim is None:
         flat = input.reshape(-1)
         made = kthvalue(flat, (flat.numel() + 1) // 2)[0]
+        if flat.is_floating_point():
+            made = _ops["where"](flat.isnan().any(), float("nan"), made)
         if not made.requires_grad:
             return made
         # All that equal the median share its gradient, as those of the largest do.
         equal = (flat == made) | flat.isnan() & made.isnan()
         return _ops["amax"](_ops["where"](equal, flat, -float("inf")))
-    return _pair("median", kthvalue(input, ((input.shape[dim] if input.dim() else 1) + 1) // 2, dim, keepdim))
+    found = kthvalue(input, ((input.shape[dim] if input.dim() else 1) + 1) // 2, dim, keepdim)
+    if not input.is_floating_point() or not input.dim():
+        return _pair("median", found)
+    # A row that has NaN has it as its median, the first of them.
+    odd = input.detach().isnan()
+    at = _ops["where"](odd.any(dim, True), odd.int().argmax(dim, True), found[1] if keepdim else found[1].unsqueeze(dim))
+    values = input.gather(dim, at)
+    return _pair("median", (values, at) if keepdim else (values.squeeze(dim), at.squeeze(dim)))
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):

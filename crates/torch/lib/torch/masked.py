@@ -1,7 +1,10 @@
 """torch.masked: reductions and normalizations of the elements that a mask shows. Masks and tensors are dense."""
 
 import _missing
+import sys
 import torch
+
+_ops = sys.modules[__name__]
 
 __all__ = """amax amin argmax argmin cumprod cumsum log_softmax logaddexp logsumexp mean median norm normalize prod softmax softmin std sum
 var""".split()

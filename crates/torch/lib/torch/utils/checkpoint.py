@@ -32,9 +32,12 @@ class _Region(Function):
         return (None, None, *[a.grad if isinstance(a, Tensor) else None for a in inputs])
 
 
-def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False, preserve_rng_state=True,
+def checkpoint(function=None, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False, preserve_rng_state=True,
                **kwargs):
-    """`function(*args)`, whose parameters get their gradients when the region is run again."""
+    """`function(*args)`, whose parameters get their gradients when the region is run again; without one, what makes functions so."""
+    if function is None:
+        import functools
+        return lambda f: functools.wraps(f)(functools.partial(checkpoint, f, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state))
     call = (lambda *a: function(*a, **kwargs)) if kwargs else function
     if not _C.is_grad_enabled():
         return call(*args)
