@@ -45,3 +45,39 @@ def region(x):
 x = torch.ones(3, requires_grad=True)
 region(x).sum().backward()
 print(x.grad, torch.masked._ops.sum(torch.ones(2, 3), 1, mask=torch.tensor([True, False, True])))
+
+# Complex numbers in floats, orders of dimensions, and sparse tensors of dense parts.
+x = torch.arange(16.0).reshape(4, 4)
+z = x.view(torch.cfloat)
+z[0, 0] = 9 - 1j
+print(z[:2], x[0], z.view(torch.float32).shape, z.view(torch.int32).shape)
+print(torch.empty_permuted((2, 3, 5, 7), (0, 2, 3, 1)).dim_order(), torch.zeros(2, 3, 5, 7).transpose(1, 2).dim_order(),
+      torch.zeros(1, 2, 3, 4).dim_order(ambiguity_check=[torch.contiguous_format, torch.channels_last]), torch.empty_permuted((2, 3, 5), (2, 0, 1)).stride())
+d = torch.tensor([[0, 0, 0], [9, 0, 10], [0, 0, 0]])
+print(d.to_sparse(1), d.to_sparse(layout=torch.sparse_csr).layout, torch.equal(d.to_sparse(1).to_dense(), d), torch.equal(d.to_sparse(dense_dim=1).to_dense(), d))
+for call in (lambda: torch.zeros(1, 2).dim_order(ambiguity_check=True), lambda: torch.zeros(2).dim_order(ambiguity_check="x"), lambda: d.to_sparse(layout=torch.sparse_csr, blocksize=(3, 1)),
+             lambda: torch.zeros(3, 3).view(torch.cfloat)):
+    try:
+        print(call())
+    except Exception as error:
+        print(type(error).__name__, error)
+
+import contextvars
+
+var = contextvars.ContextVar("var", default=1)
+token = var.set(2)
+context = contextvars.copy_context()
+
+
+def change():
+    var.set(3)
+    return var.get()
+
+
+print(context.run(change), var.get(), context[var], len(context), var in context, contextvars.Context().run(var.get), token.old_value is contextvars.Token.MISSING)
+var.reset(token)
+print(var.get(), repr(token).startswith("<Token used var=<ContextVar name='var' default=1 at 0x"), contextvars.ContextVar[int].__args__)
+try:
+    var.reset(token)
+except RuntimeError as error:
+    print(str(error).split(" at ")[0], "has already been used once" in str(error))

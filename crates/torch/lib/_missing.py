@@ -26,7 +26,7 @@ for _where, _names in {
     "torch.linalg torch._rare.factors": "eig eigvals lstsq lu lu_factor lu_factor_ex lu_solve matrix_exp matrix_sqrth polar",
     "torch torch._rare.factors": "cholesky_inverse cholesky_solve lu_unpack",
     "torch torch._rare.natives": "fake_quantize_per_channel_affine native_batch_norm native_group_norm native_layer_norm "
-                                 "nonzero_static",
+                                 "nonzero_static empty_permuted",
     "torch torch._rare.operators": "ops",
     "torch.nn.functional torch._rare.functional": "embedding_bag local_response_norm channel_shuffle lp_pool1d lp_pool2d lp_pool3d pdist "
                                                   "max_unpool1d max_unpool2d max_unpool3d",

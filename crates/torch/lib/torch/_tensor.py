@@ -344,11 +344,18 @@ def _only_coordinates(name):
 
 
 def _by_rows(self, dense_dim=None):
+    if dense_dim:
+        raise NotImplementedError("Tensor.to_sparse_csr(dense_dim=..): rows hold single values; use to_sparse(sparse_dim)")
     from torch._rare.csr import of
     return of(self)
 
 
-Tensor.to_sparse_csr = _by_rows
+def _dim_order(self, *, ambiguity_check=False):
+    from torch._rare.natives import dim_order
+    return dim_order(self, ambiguity_check)
+
+
+Tensor.to_sparse_csr, Tensor.dim_order = _by_rows, _dim_order
 
 
 def _by_places(self, *args, **kwargs):

@@ -197,8 +197,18 @@ def sparse_coo_tensor(indices, values=None, size=None, *, dtype=None, device=Non
 FloatTensor = sparse_coo_tensor
 
 
-def to_sparse(self, *args, **kwargs):
-    at = torch.nonzero(self.detach(), as_tuple=True)
+def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
+    """By the places of what is not zero along the first dimensions; along the others all elements are kept."""
+    if blocksize is not None:
+        kind = "SparseCsr" if str(layout) == "torch.sparse_csr" else "Sparse"
+        raise RuntimeError(f"dense_to_sparse: conversion from Strided to {kind} with blocksize argument given is not supported")
+    if str(layout) == "torch.sparse_csr":
+        return self.to_sparse_csr(dense_dim)
+    kept = self.dim() - (dense_dim or 0) if sparse_dim is None else sparse_dim
+    if not 0 <= kept <= self.dim() or self.dim() and not kept:
+        raise RuntimeError(f"sparse dimension argument for Sparse layout must be in 1..{self.dim()}, but got {kept}")
+    shown = self.detach() if kept == self.dim() else (self.detach() != 0).flatten(kept).any(-1)
+    at = torch.nonzero(shown, as_tuple=True)
     return SparseTensor(torch.stack(list(at)), self[at], self.shape, True)
 
 

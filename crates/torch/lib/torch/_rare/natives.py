@@ -132,3 +132,27 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, 
         raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
     shape = [-1 if d == axis else 1 for d in range(input.dim())]
     return _fake_quantized(input, scale.reshape(shape), zero_point.reshape(shape), quant_min, quant_max)
+
+
+def empty_permuted(size, physical_layout, **kwargs):
+    if sorted(physical_layout) != list(range(len(size))):
+        raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = {len(size)} "
+                           f"is not equal to len(physical_layout) = {len(physical_layout)}" if len(size) != len(physical_layout)
+                           else "Duplicate dim not allowed, or dimension out of range")
+    made = torch.empty([size[d] for d in physical_layout], **kwargs)
+    return made.permute([list(physical_layout).index(d) for d in range(len(size))])
+
+
+def dim_order(self, ambiguity_check):
+    """The dimensions as they lie in memory, the outermost first."""
+    if isinstance(ambiguity_check, list):
+        orders = [{torch.channels_last: (0, 2, 3, 1), torch.channels_last_3d: (0, 2, 3, 4, 1)}.get(f, tuple(range(self.dim()))) for f in ambiguity_check]
+        fits = [order for order in orders if len(order) == self.dim() and self.permute(order).is_contiguous()]
+        if len(fits) == 1:
+            return fits[0]
+    elif not isinstance(ambiguity_check, bool):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    strides = self.stride()
+    if not ambiguity_check or ambiguity_check is True and len(set(strides)) == len(strides) and 1 not in self.shape:
+        return tuple(sorted(range(self.dim()), key=lambda d: -strides[d]))
+    raise RuntimeError("The tensor does not have unique dim order, or cannot map to exact one of the given memory formats.")

@@ -9,6 +9,15 @@ def bits(self, dtype):
     have, want = self.dtype.itemsize, dtype.itemsize
     if dtype == self.dtype:
         return self.view(self.shape)
+    if torch.complex64 in (self.dtype, dtype):
+        # The parts are floats that lie side by side, and stay the same elements.
+        if dtype != torch.complex64:
+            return torch.view_as_real(self).flatten(-2).view(dtype)
+        floats = self.view(torch.float32)
+        if not floats.dim() or floats.shape[-1] % 2:
+            raise RuntimeError("self.size(-1) must be divisible by 2 to view Float as ComplexFloat (different element sizes), but got "
+                               f"{floats.shape[-1] if floats.dim() else 1}")
+        return torch.view_as_complex(floats.unflatten(-1, (-1, 2)))
     names = [torch.zeros(0, dtype=k).type().split(".")[1].removesuffix("Tensor") for k in (self.dtype, dtype)]
     if self.requires_grad:
         raise NotImplementedError("Tensor.view(dtype) of a tensor that requires grad; call detach() first")
