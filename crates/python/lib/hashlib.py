@@ -1,4 +1,4 @@
-"""Digests of bytes: MD5 (RFC 1321), SHA-1 and SHA-2 (FIPS 180-4)."""
+"""Digests of bytes: MD5 (RFC 1321), SHA-1 and SHA-2 (FIPS 180-4), BLAKE2 (RFC 7693)."""
 
 import math
 
@@ -152,6 +152,8 @@ class _Hash:
 
 
 def new(name, data=b"", **kwargs):
+    if name in ("blake2b", "blake2s"):
+        return globals()[name](data, **kwargs)
     if name not in _KINDS:
         raise ValueError(f"unsupported hash type {name}")
     return _Hash(name, data)
@@ -171,3 +173,119 @@ def file_digest(file, digest):
     made = digest() if callable(digest) else new(digest)
     made.update(file.read())
     return made
+
+
+# Which words of a block each of ten rounds takes, as digits to the base of sixteen.
+_ORDERS = [[int(c, 16) for c in row] for row in (
+    "0123456789abcdef", "ea489fd61c02b753", "b8c052fdae367194", "7931dcbe265a40f8", "905724afe1bc683d",
+    "2c6a0b834d75fe19", "c51fed4a0763928b", "db7ec13950f4862a", "6fe9b308c2d714a5", "a2847615fb9e3cd0")]
+
+
+class _Blake2:
+    digest_size = property(lambda self: self._size)
+
+    def __init__(self, data=b"", /, *, digest_size=None, key=b"", salt=b"", person=b"", usedforsecurity=True):
+        most, n = 8 * self._word, 2 * self._word
+        digest_size = most if digest_size is None else digest_size
+        if not 1 <= digest_size <= most:
+            raise ValueError(f"digest_size must be between 1 and {most} bytes")
+        for name, value, room in (("key", key, most), ("salt", salt, n), ("person", person, n)):
+            if len(value) > room:
+                raise ValueError(f"maximum {name} length is {room} bytes")
+        self._size, self.block_size = digest_size, 16 * self._word
+        block = bytes([digest_size, len(key), 1, 1]).ljust(4 * self._word, b"\0") + salt.ljust(n, b"\0") + person.ljust(n, b"\0")
+        parts = [int.from_bytes(block[i:i + self._word], "little") for i in range(0, len(block), self._word)]
+        self._h = [a ^ b for a, b in zip(self._start, parts)]
+        self._rest, self._length = (bytes(key).ljust(self.block_size, b"\0") if key else b""), 0
+        self.update(data)
+
+    def update(self, data):
+        if isinstance(data, str):
+            raise TypeError("Strings must be encoded before hashing")
+        data, size = self._rest + bytes(data), self.block_size
+        # The last block is told that it is, and waits.
+        whole = max(len(data) - 1, 0) // size * size
+        for at in range(0, whole, size):
+            self._length += size
+            self._h = self._step(data[at:at + size], False)
+        self._rest = data[whole:]
+
+    def _step(self, block, last):
+        bits, word = 8 * self._word, self._word
+        mask = (1 << bits) - 1
+        m = [int.from_bytes(block[i:i + word], "little") for i in range(0, len(block), word)]
+        v = self._h + self._start[:]
+        v[12] ^= self._length & mask
+        v[13] ^= self._length >> bits
+        v[14] ^= mask if last else 0
+        r1, r2, r3, r4 = self._turns
+        for i in range(self._rounds):
+            s = _ORDERS[i % 10]
+            for j, (a, b, c, d) in enumerate(_QUARTERS):
+                x = v[a] + v[b] + m[s[2 * j]] & mask
+                w = v[d] ^ x
+                w = (w >> r1 | w << bits - r1) & mask
+                z = v[c] + w & mask
+                y = v[b] ^ z
+                y = (y >> r2 | y << bits - r2) & mask
+                v[a] = x = x + y + m[s[2 * j + 1]] & mask
+                w ^= x
+                v[d] = w = (w >> r3 | w << bits - r3) & mask
+                v[c] = z = z + w & mask
+                y ^= z
+                v[b] = (y >> r4 | y << bits - r4) & mask
+        return [h ^ a ^ b for h, a, b in zip(self._h, v, v[8:])]
+
+    def copy(self):
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def digest(self):
+        made = self.copy()
+        made._length += len(self._rest)
+        h = made._step(self._rest.ljust(self.block_size, b"\0"), True)
+        return b"".join([x.to_bytes(self._word, "little") for x in h])[:self._size]
+
+    def hexdigest(self):
+        return self.digest().hex()
+
+
+_QUARTERS = ((0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15), (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14))
+
+
+class blake2b(_Blake2):
+    name, _word, _rounds, _turns = "blake2b", 8, 12, (32, 24, 16, 63)
+    _start = [_root_bits(p, 2, 64) for p in _primes(8)]
+    MAX_DIGEST_SIZE, MAX_KEY_SIZE, SALT_SIZE, PERSON_SIZE = 64, 64, 16, 16
+
+
+class blake2s(_Blake2):
+    name, _word, _rounds, _turns = "blake2s", 4, 10, (16, 12, 8, 7)
+    _start = _H256
+    MAX_DIGEST_SIZE, MAX_KEY_SIZE, SALT_SIZE, PERSON_SIZE = 32, 32, 8, 8
+
+
+def pbkdf2_hmac(hash_name, password, salt, iterations, dklen=None):
+    if iterations < 1:
+        raise ValueError("iteration value must be great than 0.")
+    outer, inner = new(hash_name), new(hash_name)
+    size = inner.block_size
+    key = (new(hash_name, password).digest() if len(password) > size else bytes(password)).ljust(size, b"\0")
+    inner.update(bytes([c ^ 0x36 for c in key]))
+    outer.update(bytes([c ^ 0x5c for c in key]))
+
+    def mixed(data):
+        first, second = inner.copy(), outer.copy()
+        first.update(data)
+        second.update(first.digest())
+        return second.digest()
+    made, wanted = b"", inner.digest_size if dklen is None else dklen
+    while len(made) < wanted:
+        part = mixed(bytes(salt) + (len(made) // inner.digest_size + 1).to_bytes(4, "big"))
+        total = int.from_bytes(part, "big")
+        for _ in range(iterations - 1):
+            part = mixed(part)
+            total ^= int.from_bytes(part, "big")
+        made += total.to_bytes(inner.digest_size, "big")
+    return made[:wanted]

@@ -157,4 +157,62 @@ def dictConfig(config):
 
 
 def fileConfig(fname, defaults=None, disable_existing_loggers=True, encoding=None):
-    raise NotImplementedError("logging.config.fileConfig: use dictConfig, with what the file says as a dictionary")
+    """What a file says in sections: `loggers`, `handlers` and `formatters` name those that follow."""
+    import configparser
+    import os
+    import sys
+    if isinstance(fname, configparser.RawConfigParser):
+        given = fname
+    else:
+        given = configparser.ConfigParser(defaults)
+        if hasattr(fname, "readline"):
+            given.read_file(fname)
+        elif not os.path.exists(fname):
+            raise FileNotFoundError(f"{fname} doesn't exist")
+        elif not os.path.getsize(fname):
+            raise RuntimeError(f"{fname} is empty.")
+        else:
+            given.read(fname, encoding=encoding)
+    space = {**vars(logging), "sys": sys, "logging": logging}
+    named = lambda text: [name.strip() for name in text.split(",") if name.strip()]
+    made = {"formatter": {}, "handler": {}}
+
+    def found(name):
+        try:
+            return eval(name, space)
+        except (AttributeError, NameError):
+            return _Configurator({}).resolve(name)
+    for name in named(given["formatters"]["keys"]):
+        part = given[f"formatter_{name}"]
+        values = [part.get(key, raw=True, fallback=usual) for key, usual in (("format", None), ("datefmt", None), ("style", "%"))]
+        made["formatter"][name] = (found(part["class"]) if part.get("class") else logging.Formatter)(*values)
+    for name in named(given["handlers"]["keys"]):
+        part = given[f"handler_{name}"]
+        handler = found(part["class"])(*eval(part.get("args", "()"), space), **eval(part.get("kwargs", "{}"), space))
+        if part.get("level"):
+            handler.setLevel(part["level"])
+        if part.get("formatter"):
+            handler.setFormatter(made["formatter"][part["formatter"]])
+        made["handler"][name] = handler
+    kept = []
+    for name in named(given["loggers"]["keys"]):
+        part = given[f"logger_{name}"]
+        logger = logging.getLogger(None if name == "root" else part["qualname"])
+        kept.append(logger)
+        if part.get("level"):
+            logger.setLevel(part["level"])
+        for old in logger.handlers[:]:
+            logger.removeHandler(old)
+        for handler in named(part.get("handlers", "")):
+            logger.addHandler(made["handler"][handler])
+        if name != "root":
+            logger.propagate, logger.disabled = part.getint("propagate", fallback=1), False
+    below = tuple([logger.name + "." for logger in kept if logger is not logging.root])
+    for name, logger in logging.root.manager.loggerDict.items():
+        if not isinstance(logger, logging.Logger) or logger in kept:
+            continue
+        if name.startswith(below):
+            logger.setLevel(logging.NOTSET)
+            logger.handlers, logger.propagate = [], True
+        else:
+            logger.disabled = disable_existing_loggers
