@@ -62,6 +62,8 @@ class _Call(tuple):
         self._name, self._parent, self._from_kall = name, parent, from_kall
 
     def __eq__(self, other):
+        if other is ANY:
+            return True
         if not isinstance(other, tuple) or len(other) > 3:
             return False
         mine = ("",) + tuple(self) if len(self) == 2 else tuple(self)
@@ -96,6 +98,15 @@ class _Call(tuple):
 
     def _called(self):
         return False
+
+    def call_list(self):
+        """The calls that a chain of them is made of."""
+        found, here = [], self
+        while here is not None:
+            if here._from_kall:
+                found.append(here)
+            here = here._parent
+        return _CallList(found[::-1])
 
     def __getattribute__(self, name):
         if name in ("count", "index"):

@@ -105,3 +105,10 @@ with mock.patch("__main__.open", mock.mock_open(read_data="text")):
     print(open("nowhere").read())
 import pathlib
 print(repr(pathlib.PurePath("a") / "b"), bytes(pathlib.Path("a")))
+m = mock.Mock(return_value=None)
+m(1), m(1, 2), m(object())
+print(m.mock_calls == [mock.call(1), mock.call(1, 2), mock.ANY], m.mock_calls == [mock.call(1), mock.ANY])
+m = mock.MagicMock()
+m(1).method(arg="foo").other("bar")(2.0)
+chain = mock.call(1).method(arg="foo").other("bar")(2.0)
+print(chain.call_list(), m.mock_calls == chain.call_list())
