@@ -496,13 +496,19 @@ class _SubParsersAction(Action):
 
 class FileType:
     def __init__(self, mode="r", bufsize=-1, encoding=None, errors=None):
-        self._mode = mode
+        self._mode, self._bufsize, self._encoding, self._errors = mode, bufsize, encoding, errors
+
+    def __repr__(self):
+        shown = [repr(v) for v in (self._mode, self._bufsize) if v != -1]
+        shown += [f"{name}={v!r}" for name, v in (("encoding", self._encoding), ("errors", self._errors)) if v is not None]
+        return f"FileType({', '.join(shown)})"
 
     def __call__(self, string):
         if string == "-":
-            return _sys.stdin if "r" in self._mode else _sys.stdout
+            stream = _sys.stdin if "r" in self._mode else _sys.stdout
+            return stream.buffer if "b" in self._mode else stream
         try:
-            return open(string, self._mode)
+            return open(string, self._mode, self._bufsize, self._encoding, self._errors)
         except OSError as e:
             raise ArgumentTypeError(f"can't open '{string}': {e}")
 
@@ -678,6 +684,10 @@ class ArgumentParser(_Container):
                     target._add_action(action)
             self._defaults.update(parent._defaults)
 
+    def __repr__(self):
+        names = ("prog", "usage", "description", "formatter_class", "conflict_handler", "add_help")
+        return f"{type(self).__name__}({', '.join([f'{name}={getattr(self, name)!r}' for name in names])})"
+
     def add_subparsers(self, **kwargs):
         if self._subparsers is not None:
             raise ValueError("cannot have multiple subparser arguments")
@@ -729,8 +739,31 @@ class ArgumentParser(_Container):
             delattr(namespace, _UNRECOGNIZED)
         return namespace, args
 
-    parse_intermixed_args = parse_args
-    parse_known_intermixed_args = parse_known_args
+    def parse_intermixed_args(self, args=None, namespace=None):
+        args, argv = self.parse_known_intermixed_args(args, namespace)
+        if argv:
+            self.error(f"unrecognized arguments: {' '.join(argv)}")
+        return args
+
+    def parse_known_intermixed_args(self, args=None, namespace=None):
+        """Options first, wherever they stand; what is left goes to the others."""
+        places = self._positional_actions()
+        wrong = [a for a in places if a.nargs in (PARSER, REMAINDER)]
+        if wrong:
+            raise TypeError(f"parse_intermixed_args: positional arg with nargs={wrong[0].nargs}")
+        actions, self._actions = self._actions, [a for a in self._actions if a.option_strings]
+        try:
+            namespace, left = self.parse_known_args(args, namespace)
+        finally:
+            self._actions = actions
+        required = [a for a in actions if a.option_strings and a.required]
+        try:
+            for action in required:
+                action.required = False
+            return self.parse_known_args(left, namespace)
+        finally:
+            for action in required:
+                action.required = True
 
     def convert_arg_line_to_args(self, arg_line):
         return [arg_line]
