@@ -62,6 +62,10 @@ for call in (lambda: torch.zeros(1, 2).dim_order(ambiguity_check=True), lambda: 
     except Exception as error:
         print(type(error).__name__, error)
 
+for sparse in (torch.eye(30).to_sparse(), torch.eye(30).to_sparse_csr(), torch.eye(3, dtype=torch.float16).to_sparse(), torch.eye(3, dtype=torch.float16).to_sparse_csr(),
+               torch.arange(80.0).reshape(40, 2).to_sparse(1), torch.zeros(3, 3).to_sparse(), torch.zeros(3, 3).to_sparse_csr(), torch.eye(2).to_sparse().requires_grad_()):
+    print(sparse)
+
 import contextvars
 
 var = contextvars.ContextVar("var", default=1)

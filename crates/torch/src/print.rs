@@ -56,9 +56,11 @@ fn meta_repr(vm: &mut Vm, t: &crate::cell::TensorCell) -> Result<Value, Exc> {
     Ok(Value::str(format!("tensor(..., device='meta', size=({}{comma}){dtype}{grad})", sizes.join(", "))))
 }
 
-/// `repr(tensor, made_by)`: `made_by` names the node of the tape where it is not an operator's.
+/// `repr(tensor, made_by, indent)`: `made_by` names the node of the tape where it is not an operator's; what stands behind so many
+/// characters is a part of another text, which says the type itself.
 pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [x, made_by] = args.bind("__repr__", &["tensor", "made_by"], 1)?;
+    let [x, made_by, within] = args.bind("__repr__", &["tensor", "made_by", "indent"], 1)?;
+    let indent = within.to_i64().and_then(|n| usize::try_from(n).ok());
     let t = expect(&x, "__repr__")?;
     if t.is_meta() {
         return meta_repr(vm, t);
@@ -67,7 +69,7 @@ pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let (shape, options, default) = (t.shape()?, state(vm)?.print, state(vm)?.default_kind);
     let mut suffixes = Vec::new();
     let empty = value.numel() == 0;
-    if empty && shape.len() != 1 {
+    if empty && (shape.len() != 1 || indent.is_some()) {
         let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
         let comma = if sizes.len() == 1 { "," } else { "" };
         suffixes.push(format!("size=({}{comma})", sizes.join(", ")));
@@ -83,6 +85,10 @@ pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             (None, Some((by, attrs))) => format!("grad_fn=<{}>", backward_name(by, value.rank(), attrs)),
         });
     }
+    if indent.is_some() {
+        suffixes.truncate(usize::from(empty));
+    }
+    let indent = indent.unwrap_or("tensor(".len());
     read(vm, vec![value.detach()], move |_, values| {
         let body = if empty {
             "[]".to_string()
@@ -92,11 +98,11 @@ pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             let imaginary = Printer::new(&im, &shape, kind, options);
             let mut printer = Printer::new(&re, &shape, kind, options);
             printer.imaginary = Some(Box::new(imaginary));
-            printer.tensor(&shape, 0, "tensor(".len())
+            printer.tensor(&shape, 0, indent)
         } else {
-            Printer::new(&values[0], &shape, kind, options).tensor(&shape, 0, "tensor(".len())
+            Printer::new(&values[0], &shape, kind, options).tensor(&shape, 0, indent)
         };
-        Ok(Value::str(with_suffixes(format!("tensor({body}"), &suffixes, "tensor(".len(), options.width)))
+        Ok(Value::str(with_suffixes(format!("tensor({body}"), &suffixes, indent, options.width)))
     })
 }
 

@@ -162,11 +162,22 @@ class SparseTensor:
         return self.to_dense()[index]
 
     def __repr__(self):
-        def part(name, value):
-            return f"{name}=" + repr(value).replace("\n", "\n" + " " * (8 + len(name)))
-        tail = ", requires_grad=True" if self.requires_grad else ""
-        return (f"tensor({part('indices', self._at)},\n       {part('values', self._held)},\n       size={tuple(self.shape)}, "
-                f"nnz={self._nnz()}, layout=torch.sparse_coo{tail})")
+        return shown(self, {"indices": self._at, "values": self._held}, "torch.sparse_coo", True)
+
+
+def shown(sparse, parts, layout, newline):
+    """The text of a sparse tensor: its parts below each other, then what it is, in lines of eighty characters."""
+    text = "tensor(" + ",\n       ".join([f"{name}={torch._C.repr(x.detach(), None, 15 + len(name))}" for name, x in parts.items()])
+    after = [f"size={tuple(sparse.shape)}", f"nnz={sparse._nnz()}"]
+    if sparse.dtype not in (torch.get_default_dtype(), torch.int64, torch.bool, torch.complex64):
+        after.append(f"dtype={sparse.dtype}")
+    after += [f"layout={layout}"] + ["requires_grad=True"] * sparse.requires_grad
+    width = len(text) - text.rfind("\n") + 1
+    for each in after:
+        wraps = newline or width + len(each) + 2 > 80
+        text += (",\n       " if wraps else ", ") + each
+        width, newline = len(each) + (7 if wraps else width + 2), False
+    return text + ")"
 
 
 def sparse_coo_tensor(indices, values=None, size=None, *, dtype=None, device=None, requires_grad=False, check_invariants=None,

@@ -1,7 +1,7 @@
 """Sparse matrices by compressed rows: where each row's values begin, their columns, and the values."""
 
 import torch
-from torch.sparse import SparseTensor
+from torch.sparse import SparseTensor, shown
 
 
 class SparseCSR(SparseTensor):
@@ -39,16 +39,8 @@ class SparseCSR(SparseTensor):
     __radd__ = add = __add__
 
     def __repr__(self):
-        text = f"tensor(crow_indices={self.crow_indices()},\n       col_indices={self.col_indices()},\n       values={self._held.detach()}"
-        after = [f"size={tuple(self.shape)}", f"nnz={self._nnz()}", "layout=torch.sparse_csr"]
-        if self.requires_grad:
-            after.append("requires_grad=True")
-        width = len(text) - text.rfind("\n") + 1
-        for each in after:
-            wraps = width + len(each) + 2 > 80
-            text += (",\n       " if wraps else ", ") + each
-            width = len(each) + (7 if wraps else width + 2)
-        return text + ")"
+        parts = {"crow_indices": self.crow_indices(), "col_indices": self.col_indices(), "values": self._held}
+        return shown(self, parts, "torch.sparse_csr", False)
 
     __str__ = __repr__
 
