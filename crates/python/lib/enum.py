@@ -162,7 +162,8 @@ class EnumType(type):
             if not hasattr(instance, "_value_"):
                 instance._value_ = value if data_type is None else data_type(*args)
         elif data_type is not None:
-            instance = data_type.__new__(cls, value) if data_type is tuple else data_type.__new__(cls, *args)
+            given = (value,) if data_type is tuple else () if data_type.__new__ is object.__new__ else args
+            instance = data_type.__new__(cls, *given)
             instance._value_ = data_type(value) if data_type is tuple else data_type(*args)
         else:
             instance = object.__new__(cls)

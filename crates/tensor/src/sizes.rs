@@ -47,11 +47,11 @@ impl Forms {
         self.list.iter().filter(move |f| (0..places.len()).all(|i| f[i] == places[i] || set.contains(&i)))
     }
 
-    /// Whether what was made with symbols in the places of a set would have served an earlier form: where an operator is other prims for each
-    /// size, as one of many steps is, the guards say so.
+    /// Whether what was made with symbols in the places of a set would have served an earlier form, where symbols may have the sizes of one:
+    /// where an operator is other prims for each size, as one of many steps is, the guards say so.
     pub fn serves_others(&self, places: &[Place], set: &[usize], symbols: &Symbols, env: &ShapeEnv) -> bool {
-        let fits = |form: &Vec<Place>| symbols.bind(form).is_some_and(|sizes| env.broken_guard(&sizes).is_none());
-        self.within(places, set).any(|form| form != places && fits(form))
+        let mut others = self.within(places, set).filter(|form| *form != places).filter_map(|form| symbols.bind(form)).peekable();
+        others.peek().is_none() || others.any(|sizes| env.broken_guard(&sizes).is_none())
     }
 
     /// Those places are not tried again.

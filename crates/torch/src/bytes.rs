@@ -80,6 +80,8 @@ pub(crate) fn decode(bytes: &[u8], at: usize, kind: Kind) -> Option<f64> {
         (Kind::Float16, [x, y]) => f16::from_le_bytes([*x, *y]).to_f64(),
         (Kind::BFloat16, [x, y]) => bf16::from_le_bytes([*x, *y]).to_f64(),
         (Kind::Int32, _) => f64::from(i32::from_le_bytes(b.try_into().ok()?)),
+        (Kind::UInt32, _) => f64::from(u32::from_le_bytes(b.try_into().ok()?)),
+        (Kind::UInt64, _) => u64::from_le_bytes(b.try_into().ok()?) as f64,
         (Kind::Float32, _) => f64::from(f32::from_le_bytes(b.try_into().ok()?)),
         (Kind::Int64, _) => i64::from_le_bytes(b.try_into().ok()?) as f64,
         (Kind::Float64, _) => f64::from_le_bytes(b.try_into().ok()?),

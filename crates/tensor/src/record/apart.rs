@@ -6,14 +6,14 @@
 //! compiled, so that at most twice of what was needed is spent: the rule of renting skis (Karlin, Manasse, Rudolph and Sleator, 1988). A
 //! graph whose pieces are compiled takes few launches in a run, and is compiled as much later. Only where a program shows that its graphs
 //! change they are treated so: as long as no more than [`ONCE_HERE`] graphs of the same lines ([`LONG_ONCE_HERE`] where they are long), and
-//! [`ONCE`] in all, were compiled and ran only once, the first run of a graph compiles it.
+//! [`ONCE`] in all, were compiled and had run only once, the first run of a graph compiles it.
 
 use super::program::{Found, Key, Live, Programs, Worth, report};
 use crate::device::Device;
 use crate::tensor::{Data, Tensor};
 use aludel_compiler::autodiff;
 use aludel_ir::graph::Op;
-use aludel_ir::{Dim, Graph, InputKind, Node, Prim, Result, ValueId};
+use aludel_ir::{Dim, Graph, InputKind, Node, Phase, Prim, Result, ValueId};
 use aludel_runtime::Argument;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -30,6 +30,8 @@ pub(super) const LONG_ONCE_HERE: (usize, usize) = (128, 3);
 pub(super) const ONCE: usize = 32;
 /// Measured on the CPU target: 0.3 ms for each operator of a graph to compile it, 0.04 ms to run one.
 const AGAIN: usize = 8;
+/// Of so many nodes the derivative of one operator, as of a layer's many steps, is a piece that is compiled as eager mode does.
+const DERIVATIVE: usize = 48;
 /// So many pieces are counted; then all are forgotten.
 const MAX_COUNTED: usize = 1 << 14;
 /// The longest part that is looked for again behind itself, in nodes.
@@ -89,9 +91,9 @@ pub(super) fn run(
         known[input.value.index()] = value;
     }
     let (mut nodes, mut launches) = (0, 0);
-    for piece in pieces.cut() {
+    for (piece, worth) in pieces.cut() {
         nodes += piece.len();
-        launches += pieces.run(programs, device, &piece, &mut known)?;
+        launches += pieces.run(programs, device, (&piece, worth), &mut known)?;
     }
     programs.sights.took(hash, AGAIN * nodes, launches);
     for (l, o) in live.iter().zip(&graph.outputs) {
@@ -204,20 +206,35 @@ impl<'g> Pieces<'g> {
         Pieces { graph, definitions, carried, last }
     }
 
-    /// The nodes of each piece, in order.
-    fn cut(&self) -> Vec<Vec<usize>> {
+    /// The nodes of each piece, in order, and whether one that is new is compiled.
+    fn cut(&self) -> Vec<(Vec<usize>, Worth)> {
         let nodes: Vec<usize> = (0..self.graph.nodes.len()).filter(|n| !self.carried[*n]).collect();
+        let mut out = Vec::new();
+        let mut plain = Vec::new();
+        // Nodes of one operator's derivative follow one another.
+        for run in nodes.chunk_by(|a, b| self.graph.nodes[*a].origin == self.graph.nodes[*b].origin) {
+            match run.len() >= DERIVATIVE && self.graph.nodes[run[0]].origin.phase == Phase::Backward {
+                false => plain.extend_from_slice(run),
+                true => {
+                    self.cut_plain(&std::mem::take(&mut plain), &mut out);
+                    out.push((run.to_vec(), Worth::Compile));
+                }
+            }
+        }
+        self.cut_plain(&plain, &mut out);
+        out
+    }
+
+    fn cut_plain(&self, nodes: &[usize], out: &mut Vec<(Vec<usize>, Worth)>) {
         let signs: Vec<u64> = nodes.iter().map(|n| self.sign(&self.graph.nodes[*n])).collect();
         let mut lengths = Vec::new();
         spans(&signs, &mut lengths);
-        let mut out = Vec::new();
-        let mut rest = &nodes[..];
+        let mut rest = nodes;
         for length in lengths {
             let (piece, after) = rest.split_at(length.min(rest.len()));
-            out.push(piece.to_vec());
+            out.push((piece.to_vec(), if piece.len() == 1 { Worth::Compile } else { Worth::WhenSeen }));
             rest = after;
         }
-        out
     }
 
     // Nodes of one sign do the same to values of the same types.
@@ -229,13 +246,18 @@ impl<'g> Pieces<'g> {
     }
 
     // Gives the launches that it took.
-    fn run(&mut self, programs: &mut Programs, device: &Device, piece: &[usize], known: &mut [Option<Tensor>]) -> Result<usize> {
-        let worth = if piece.len() == 1 { Worth::Compile } else { Worth::WhenSeen };
+    fn run(
+        &mut self,
+        programs: &mut Programs,
+        device: &Device,
+        (piece, worth): (&[usize], Worth),
+        known: &mut [Option<Tensor>],
+    ) -> Result<usize> {
         let (key, given, made) = self.extract(piece);
         let (executable, sizes, inputs) = match programs.piece(device, key, worth)? {
             Found::Program(found) => found,
             Found::Parts(hash) => {
-                piece.iter().try_for_each(|n| self.run(programs, device, &[*n], known).map(|_| ()))?;
+                piece.iter().try_for_each(|n| self.run(programs, device, (&[*n], Worth::Compile), known).map(|_| ()))?;
                 programs.sights.took(hash, AGAIN * piece.len(), piece.len());
                 return Ok(piece.len());
             }
@@ -341,17 +363,26 @@ fn repeats_itself(graph: &Graph) -> bool {
 impl Programs {
     /// Whether graphs such as this one do not come again: those of the same lines did not, or all, or it is a long loop written down that
     /// trains nothing, as one that draws a data set.
-    pub(super) fn graphs_change(&self, graph: &Graph) -> bool {
+    pub(super) fn graphs_change(&mut self, graph: &Graph) -> bool {
         if graph.nodes.len() >= LOOP && !graph.nodes.iter().any(|n| matches!(n.op, Op::Grad)) && repeats_itself(graph) {
             return true;
         }
-        let once: Vec<_> = self.all().filter(|p| p.whole && p.runs.load(Ordering::Relaxed) <= 1).collect();
         let here = super::program::span(graph);
+        if self.changing.contains(&here) {
+            return true;
+        }
+        let once: Vec<_> = self.all().filter(|p| p.whole && p.runs.load(Ordering::Relaxed) <= 1).collect();
         let (long, few) = LONG_ONCE_HERE;
         let once_here: Vec<_> = once.iter().filter(|p| super::program::span(&p.key.graph) == here).collect();
         // An operator of many steps is one that becomes many kernels.
         let size = once_here.iter().map(|p| p.kernels()).fold(graph.nodes.len(), usize::max);
-        once.len() > ONCE || once_here.len() > if size > long { few } else { ONCE_HERE }
+        let change_here = once_here.len() > if size > long { few } else { ONCE_HERE };
+        let change = change_here || once.len() > ONCE;
+        if change_here {
+            // Sentences of one length come again, and are compiled when they did often enough: the next length is new all the same.
+            self.changing.insert(here);
+        }
+        change
     }
 }
 

@@ -17,7 +17,7 @@ use aludel_ir::order::Order;
 use aludel_ir::{Error, Graph, InputKind, Result, ShapeEnv, ValueId};
 use aludel_runtime::{Argument, Executable, Storage};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,6 +47,8 @@ pub(super) struct Programs {
     list: FxHashMap<u64, Vec<Program>>,
     families: Families,
     pub(super) sights: Sights,
+    /// Lines whose graphs proved to change: where the first and the last operator stand.
+    pub(super) changing: FxHashSet<Option<(String, String)>>,
     clock: u64,
     pub counts: Counts,
 }
@@ -92,7 +94,7 @@ pub(super) enum Worth {
     Region,
     /// A piece of one that is more than an operator.
     WhenSeen,
-    /// An operator.
+    /// An operator, or the derivative of one.
     Compile,
 }
 
@@ -139,6 +141,7 @@ impl Programs {
             list: FxHashMap::default(),
             families: Families::default(),
             sights: Sights::default(),
+            changing: FxHashSet::default(),
             clock: 0,
             counts: Counts::default(),
         }
