@@ -15,6 +15,7 @@ pub const APART: &[&str] = &[
     "array",
     "base64",
     "calendar",
+    "cmath",
     "cProfile",
     "collections._user",
     "concurrent",

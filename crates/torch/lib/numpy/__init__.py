@@ -652,23 +652,6 @@ def flip(m, axis=None):
     return m[tuple([slice(None, None, -1) if d in axes else slice(None) for d in range(m.ndim)])]
 
 
-def searchsorted(a, v, side="left", sorter=None):
-    from bisect import bisect_left, bisect_right
-    find, marks = bisect_left if side == "left" else bisect_right, _as(a if sorter is None else _as(a)[sorter]).tolist()
-    values = _as(v)
-    if not values.ndim:
-        return Int64(find(marks, values.item()))
-    return array([find(marks, x) for x in values.reshape(-1).tolist()], int64).reshape(values.shape)
-
-
-def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    # A set is one object, which nothing is equal to.
-    known = set() if isinstance(test_elements, set) else set(_as(test_elements).reshape(-1).tolist())
-    e = _as(element)
-    made = array([(v in known) != invert for v in e.reshape(-1).tolist()], bool_).reshape(e.shape)
-    return made if e.ndim else made[()]
-
-
 def _of(tensor):
     """A tensor's values: a copy, where PyTorch shares memory."""
     return _numpy.from_tensor(tensor)

@@ -7,7 +7,7 @@ import numpy as np
 __all__ = """ix_ indices fromfunction take_along_axis put_along_axis tri tril_indices triu_indices diag_indices fill_diagonal unravel_index ravel_multi_index
 ndindex ndenumerate argpartition partition lexsort digitize union1d intersect1d setdiff1d setxor1d diagonal
 trace delete insert r_ c_ mgrid ogrid
-meshgrid triu tril diag bincount""".split()
+meshgrid triu tril diag bincount searchsorted isin""".split()
 
 
 def diagonal(a, offset=0, axis1=0, axis2=1):
@@ -332,3 +332,20 @@ class _Grid:
 
 
 mgrid, ogrid = _Grid(True), _Grid(False)
+
+
+def searchsorted(a, v, side="left", sorter=None):
+    from bisect import bisect_left, bisect_right
+    find, marks = bisect_left if side == "left" else bisect_right, np._as(a if sorter is None else np._as(a)[sorter]).tolist()
+    values = np._as(v)
+    if not values.ndim:
+        return np.Int64(find(marks, values.item()))
+    return np.array([find(marks, x) for x in values.reshape(-1).tolist()], np.int64).reshape(values.shape)
+
+
+def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+    # A set is one object, which nothing is equal to.
+    known = set() if isinstance(test_elements, set) else set(np._as(test_elements).reshape(-1).tolist())
+    e = np._as(element)
+    made = np.array([(v in known) != invert for v in e.reshape(-1).tolist()], np.bool_).reshape(e.shape)
+    return made if e.ndim else made[()]

@@ -146,7 +146,7 @@ from torch._foreach import *
 from torch._functions import _into, _named, only_tensors
 from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
 from torch._info import finfo, iinfo
-from torch import autograd, linalg, nn, optim, utils, amp, special
+from torch import autograd, nn, optim, utils, amp, special
 for _name in ("igamma", "igammac", "nextafter"):
     globals()[_name] = only_tensors(_name, special._late(_name), "input", "other")
     setattr(Tensor, _name, lambda self, other, _call=globals()[_name]: _call(self, other))

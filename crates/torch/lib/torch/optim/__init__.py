@@ -3,7 +3,6 @@
 import _missing
 from torch.optim.optimizer import Optimizer, SGD, Adam, AdamW, RMSprop, Adagrad
 from torch.optim.adaptive import Adadelta, Adamax, NAdam, RAdam, Rprop, ASGD, Adafactor, Muon, SparseAdam
-from torch.optim import lr_scheduler
 
 
 __getattr__ = _missing.names("torch.optim", globals())
