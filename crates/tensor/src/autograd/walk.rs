@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// ```
 /// use aludel_tensor::{Device, HeldLeaf, Tensor, Walk};
 ///
-/// let x = Tensor::from_vec(&Device::interp(), vec![2.0f32], [1])?.requires_grad();
+/// let x = Tensor::from_vec(&Device::interpreter(), vec![2.0f32], [1])?.requires_grad();
 /// // A function that squares, outside of the tape.
 /// let (y, leaf) = HeldLeaf::new(&x.detach().square()?);
 /// let loss = y.mul(3.0)?;
