@@ -288,18 +288,26 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         return Ok(Value::None);
     }
     let mut walk = Walk::new(&wrt, create);
-    for (x, gradient) in heads {
-        let gradient = gradient.map_or_else(|| x.detach().ones_like(), Ok).map_err(raise)?;
-        walk.begin(&x, gradient).map_err(raise)?;
-    }
+    heads.into_iter().try_for_each(|head| begin(&mut walk, head))?;
     while walk.next().map_err(|e| cuts::wrong(&walk, e))?.is_some() {}
     if !create && !retain.is(&Value::bool(true)) {
         walk.free();
     }
     let (found, _) = walk.finish();
     crate::capture::trained(vm);
-    let mut out = Vec::new();
-    for (gradient, input) in found.into_iter().zip(&inputs) {
+    listed(vm, found, &inputs)
+}
+
+/// Begins a walk at a head; a loss's own gradient is one.
+fn begin(walk: &mut Walk, (x, gradient): (Tensor, Option<Tensor>)) -> Result<(), Exc> {
+    let gradient = gradient.map_or_else(|| x.detach().ones_like(), Ok).map_err(raise)?;
+    walk.begin(&x, gradient).map_err(raise)
+}
+
+/// Gradients of inputs as the script sees them.
+fn listed(vm: &mut Vm, found: Vec<Option<Tensor>>, inputs: &[Value]) -> Result<Value, Exc> {
+    let mut out = Vec::with_capacity(found.len());
+    for (gradient, input) in found.into_iter().zip(inputs) {
         out.push(match gradient {
             Some(g) => wrap(vm, g, expect(input, "grad")?.kind())?,
             None => Value::None,

@@ -1,6 +1,7 @@
 //! Functions with derivatives of their own (`lib/torch/autograd/function.py`), which the tape knows the results of and not the inputs; and
 //! the walk back that stops at them, which the script's side drives.
 
+use aludel_ir::order::Order;
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Value};
@@ -8,7 +9,7 @@ use aludel_tensor::{Error, FREED, HeldLeaf, Tensor, Walk, modified};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-use super::{accumulate, deliver, failed, head_of, results_that_keep_gradients};
+use super::{accumulate, begin, deliver, failed, head_of, listed, results_that_keep_gradients};
 use crate::cell::{cell, expect};
 use crate::convert;
 use crate::kind::Kind;
@@ -63,7 +64,7 @@ impl Cuts {
         }
         // A function holds the earlier ones that its inputs were computed by.
         let mut latest: Vec<u64> = self.by_leaf.keys().copied().collect();
-        latest.sort_unstable_by(|a, b| b.cmp(a));
+        latest.order_by_key(|id| std::cmp::Reverse(*id));
         for id in latest {
             if self.by_leaf.get(&id).is_some_and(|cut| !cut.leaf.is_held()) {
                 self.by_leaf.remove(&id);
@@ -131,8 +132,7 @@ fn walk_begin(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         if is_backward && gradient.is_none() {
             crate::losses::passed(vm, &x)?;
         }
-        let gradient = gradient.map_or_else(|| x.detach().ones_like(), Ok).map_err(raise)?;
-        walk.begin(&x, gradient).map_err(raise)?;
+        begin(&mut walk, (x, gradient))?;
     }
     state(vm)?.cuts.walks.push(Open { walk, inputs, is_backward });
     Ok(Value::None)
@@ -202,12 +202,5 @@ fn walk_end(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         }
         return deliver(vm, &leaves);
     }
-    let mut out = Vec::with_capacity(found.len());
-    for (gradient, input) in found.into_iter().zip(&inputs) {
-        out.push(match gradient {
-            Some(g) => wrap(vm, g, expect(input, "grad")?.kind())?,
-            None => Value::None,
-        });
-    }
-    Ok(Value::list(out))
+    listed(vm, found, &inputs)
 }

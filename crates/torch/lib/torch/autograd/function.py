@@ -60,14 +60,12 @@ class _Cut:
         self.saved = [(i, k) for i, x in enumerate(saved) for k, y in enumerate(made) if x is y and self.numbers[k] is not None]
         return shown
 
-    def context(self):
-        """The context, whose saved results are on the tape: for derivatives of derivatives."""
-        if self.saved:
-            saved = list(self.ctx.saved_tensors)
-            for i, k in self.saved:
-                saved[i] = _through(_C.held(saved[i], self.numbers[k]), self.function.__name__ + "Backward")
-            self.ctx.saved_tensors, self.saved = tuple(saved), []
-        return self.ctx
+    def on_tape(self, saved):
+        """Saved tensors, of which results are on the tape: for derivatives of derivatives."""
+        saved = list(saved)
+        for i, k in self.saved:
+            saved[i] = _through(_C.held(saved[i], self.numbers[k]), self.function.__name__ + "Backward")
+        return tuple(saved)
 
     def free(self):
         self.ctx = self.inputs = None
@@ -78,7 +76,13 @@ class _Cut:
             _C.freed()
         if self.ctx._materialize:
             gradients = [g if g is not None or y is None else _C.full(y[0], 0.0, y[1]) for g, y in zip(gradients, self.results)]
-        made = self.function.backward(self.context(), *gradients)
+        ctx, saved = self.ctx, self.ctx.saved_tensors
+        # Not for longer than the call: who holds a leaf holds the cut.
+        ctx.saved_tensors = self.on_tape(saved)
+        try:
+            made = self.function.backward(ctx, *gradients)
+        finally:
+            ctx.saved_tensors = saved
         made = list(made) if isinstance(made, (tuple, list)) else [made]
         while len(made) > len(self.inputs) and made[-1] is None:
             made.pop()
